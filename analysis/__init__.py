@@ -1,0 +1,43 @@
+"""Every question that is asked of the lake, one file each."""
+
+from typing import Final
+
+from analysis._analysis import Analysis, Frames, Results, Thresholds
+from analysis.allocations import Allocations
+from analysis.attempts import Attempts
+from analysis.collective_waits import CollectiveWaits
+from analysis.energy import Energy
+from analysis.gpus import Gpus
+from analysis.incidents import Incidents
+from analysis.interrupt_rates import InterruptRates
+from analysis.interruptions import Interruptions
+from analysis.late_ranks import LateRanks
+from analysis.lost_time import LostTime
+from analysis.overlap import Overlap
+from analysis.runs import Runs
+from analysis.stragglers import StragglerRanks, StragglerSteps, StragglerTests
+from ingest.tables import Table
+
+#: Tables that analyses fill.
+RESULTS: Final[tuple[type[Table], ...]] = (
+    Runs,
+    Attempts,
+    Gpus,
+    Allocations,
+    Incidents,
+    Interruptions,
+    Overlap,
+    CollectiveWaits,
+    LateRanks,
+    StragglerSteps,
+    StragglerRanks,
+    StragglerTests,
+    InterruptRates,
+    LostTime,
+    Energy,
+)
+
+#: Analyses in the order they run: each reads the lake and what came before it.
+ANALYSES: Final[tuple[Analysis, ...]] = ()
+
+__all__ = ["ANALYSES", "RESULTS", "Analysis", "Frames", "Results", "Thresholds"]

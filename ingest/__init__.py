@@ -1,0 +1,1 @@
+"""Raw telemetry in, tables of the lake out."""

@@ -1,0 +1,44 @@
+"""One row per rank and step, or per step of a source's average (see scope)."""
+
+from typing import ClassVar
+
+from ingest.tables import _columns as c
+from ingest.tables._table import Table
+
+
+class StepTimings(Table):
+    """One row per rank and step, or per step of a source's average (see scope)."""
+
+    key: ClassVar = ("run_id", "attempt", "step", "rank", "scope", "start_ns")
+    day_column: ClassVar = "start_ns"
+
+    file_id = c.identifier("File that the row was read from.")
+    run_id = c.identifier("Run that the row belongs to.")
+    attempt = c.index(
+        "Attempt of the run; null where only the time can tell.", nullable=True
+    )
+    step = c.number("Optimizer step.")
+    rank = c.index(
+        "Global rank; null where the source gives an average.", nullable=True
+    )
+    start_ns = c.time_ns("Start of the step.")
+    duration_ns = c.duration_ns("Wall time of the step.")
+    compute_ns = c.duration_ns("Time in own work that blocked the step.", nullable=True)
+    communication_ns = c.duration_ns(
+        "Time that only communication took, without waiting.", nullable=True
+    )
+    wait_ns = c.duration_ns("Time spent waiting for other ranks.", nullable=True)
+    data_ns = c.duration_ns(
+        "Time that the step was blocked on its input.", nullable=True
+    )
+    checkpoint_ns = c.duration_ns(
+        "Time that the step was blocked on a checkpoint.", nullable=True
+    )
+    wait_scope = c.choice("Which waits the source sees.", ("dp", "all"), nullable=True)
+    clock = c.choice("Clock of the time stamps.", ("host", "device"))
+    scope = c.choice(
+        "What the row describes: a rank, or the mean over the run.",
+        ("rank", "run_mean"),
+    )
+    step_count = c.count("Steps that the row averages over.")
+    tokens = c.number("Tokens that the rank trained on in the step.", nullable=True)

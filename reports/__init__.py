@@ -1,0 +1,1 @@
+"""Pages that are sent on: charts, words and dollars."""
