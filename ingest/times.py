@@ -1,0 +1,62 @@
+"""Naive time stamps, zones and exact nanoseconds."""
+
+import re
+from datetime import UTC, timedelta, timezone, tzinfo
+from typing import Final
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+import polars as pl
+
+from ingest.errors import SettingError
+
+#: Nanoseconds in a second. [ns]
+SECOND_NS: Final = 1_000_000_000
+
+#: Nanoseconds in a day. [ns]
+DAY_NS: Final = 86_400 * SECOND_NS
+
+_OFFSET = re.compile(r"([+-])(\d{2}):?(\d{2})")
+
+
+def parse_zone(text: str) -> tzinfo:
+    """Return the zone of an IANA name (Europe/Berlin) or an offset (+01:00).
+
+    Raises:
+        SettingError: If the text is neither.
+    """
+    if text.upper() in {"UTC", "Z"}:
+        return UTC
+    if match := _OFFSET.fullmatch(text):
+        sign, hours, minutes = match.groups()
+        offset = timedelta(hours=int(hours), minutes=int(minutes))
+        if offset < timedelta(days=1):
+            return timezone(offset if sign == "+" else -offset)
+    try:
+        return ZoneInfo(text)
+    except (ZoneInfoNotFoundError, ValueError, OSError) as error:
+        message = (
+            f"zone {text!r}: expected an IANA name such as Europe/Berlin or an offset"
+            " such as +01:00; correct --zone or `zone` in the run card"
+        )
+        raise SettingError(message) from error
+
+
+def naive_to_ns(stamps: pl.Expr, zone: tzinfo) -> pl.Expr:
+    """Return instants since the epoch of naive Datetime stamps in a zone. [ns]
+
+    A stamp that daylight saving skips is null. One that it repeats is taken as the
+    first of the two, as journals and the schedulers' own tools do.
+    """
+    if isinstance(zone, ZoneInfo):
+        placed = stamps.dt.replace_time_zone(
+            zone.key, ambiguous="earliest", non_existent="null"
+        )
+        return placed.dt.convert_time_zone("UTC").dt.epoch("ns")
+    offset = zone.utcoffset(None) or timedelta(0)
+    shift = (offset.days * 86_400 + offset.seconds) * SECOND_NS
+    return stamps.dt.epoch("ns") - shift
+
+
+def day_of(time_ns: pl.Expr) -> pl.Expr:
+    """Return the UTC day of an instant, as YYYY-MM-DD; null where it is null."""
+    return pl.from_epoch(time_ns // SECOND_NS, time_unit="s").dt.strftime("%Y-%m-%d")
