@@ -1,0 +1,161 @@
+"""The run card: what raw telemetry does not say, in `run.toml`."""
+
+from datetime import tzinfo
+from pathlib import Path
+from typing import Annotated, Final, Literal
+
+import msgspec
+
+from ingest.errors import SettingError
+from ingest.times import parse_zone
+
+#: Name of the file that holds a run card.
+CARD_NAME: Final = "run.toml"
+
+Positive = Annotated[int, msgspec.Meta(ge=1)]
+Amount = Annotated[float, msgspec.Meta(gt=0)]
+Word = Annotated[str, msgspec.Meta(min_length=1)]
+
+
+class Hardware(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """What the run runs on."""
+
+    gpu: str | None = None
+    gpus: Positive | None = None
+    gpus_per_node: Positive | None = None
+    peak_tflops: Amount | None = None
+    nvlink_gbs: Amount | None = None
+    network_gbs: Amount | None = None
+    watts_per_gpu_all_in: Amount | None = None
+
+
+class Layout(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """How ranks share the work."""
+
+    tp: Positive = 1
+    cp: Positive = 1
+    pp: Positive = 1
+    dp: Positive = 1
+    ep: Positive = 1
+    vpp: Positive = 1
+    order: list[Literal["tp", "cp", "pp", "dp"]] = ["tp", "cp", "pp", "dp"]
+    microbatches: Positive | None = None
+
+    @property
+    def ranks(self) -> int:
+        """Ranks that the layout needs."""
+        return self.tp * self.cp * self.pp * self.dp
+
+
+class Training(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """What is trained."""
+
+    parameters: Amount | None = None
+    active_parameters: Amount | None = None
+    layers: Positive | None = None
+    hidden: Positive | None = None
+    tokens_per_step: Positive | None = None
+    sequence_length: Positive | None = None
+    planned_steps: Positive | None = None
+
+
+class Pricing(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """What it costs."""
+
+    usd_per_gpu_hour: Annotated[float, msgspec.Meta(ge=0)] | None = None
+    mode: Literal["rental", "owned"] = "rental"
+    usd_per_kwh: Annotated[float, msgspec.Meta(ge=0)] | None = None
+    pue: Annotated[float, msgspec.Meta(ge=1)] | None = None
+    capex_usd_per_gpu_hour: Annotated[float, msgspec.Meta(ge=0)] | None = None
+
+
+class Hosts(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """Where its ranks are."""
+
+    map: Word
+
+
+class RunCard(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """A run card as it was written; every field may be left out."""
+
+    run_id: Word | None = None
+    cluster: Word | None = None
+    model: str | None = None
+    zone: Word | None = None
+    year: Annotated[int, msgspec.Meta(ge=1970, le=2261)] | None = None
+    billing: Literal["allocated", "reserved"] = "allocated"
+    reserved_gpus: Positive | None = None
+    jobs: list[Word] = []
+    hardware: Hardware = Hardware()
+    layout: Layout | None = None
+    training: Training = Training()
+    price: Pricing = Pricing()
+    hosts: Hosts | None = None
+
+    @property
+    def tzinfo(self) -> tzinfo | None:
+        """Zone of naive time stamps, where the card gives one."""
+        return parse_zone(self.zone) if self.zone else None
+
+
+def parse(data: bytes, path: Path | str) -> RunCard:
+    """Read a run card.
+
+    Args:
+        data: Content of the file.
+        path: Its name, for messages.
+
+    Raises:
+        SettingError: If it is not TOML, or has a field or a value it may not have.
+    """
+    try:
+        card = msgspec.toml.decode(data, type=RunCard)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        message = f"{path}: not a run card: {_one_line(error)}; correct the file"
+        raise SettingError(message) from error
+    try:
+        _ = card.tzinfo
+    except SettingError as error:
+        message = f"{path}: {error}"
+        raise SettingError(message) from error
+    _check_layout(card, path)
+    return card
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split())
+
+
+def _check_layout(card: RunCard, path: Path | str) -> None:
+    layout = card.layout
+    if layout is None:
+        return
+    if sorted(layout.order) != ["cp", "dp", "pp", "tp"]:
+        message = f"{path}: layout.order: expected each of tp, cp, pp and dp once"
+        raise SettingError(message)
+    gpus = card.hardware.gpus
+    if gpus is not None and layout.ranks > gpus:
+        message = (
+            f"{path}: the layout tp*cp*pp*dp needs {layout.ranks} ranks, but"
+            f" hardware.gpus is {gpus}; correct one of them"
+        )
+        raise SettingError(message)
+
+
+def map_path(card: RunCard, card_path: Path) -> Path | None:
+    """Return the host map that a card names, which must lie in the card's folder.
+
+    Raises:
+        SettingError: If the name leads out of the folder or to no file.
+    """
+    if card.hosts is None:
+        return None
+    folder = card_path.resolve().parent
+    path = (folder / card.hosts.map).resolve()
+    if not path.is_relative_to(folder) or not path.is_file():
+        message = (
+            f"{card_path}: hosts.map: expected a file inside {folder}, found"
+            f" {card.hosts.map!r}; put the map beside the card"
+        )
+        raise SettingError(message)
+    return path
