@@ -15,6 +15,7 @@ CARD_NAME: Final = "run.toml"
 Positive = Annotated[int, msgspec.Meta(ge=1)]
 Amount = Annotated[float, msgspec.Meta(gt=0)]
 Word = Annotated[str, msgspec.Meta(min_length=1)]
+Axis = Literal["tp", "cp", "pp", "dp"]
 
 
 class Hardware(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -38,7 +39,7 @@ class Layout(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     dp: Positive = 1
     ep: Positive = 1
     vpp: Positive = 1
-    order: list[Literal["tp", "cp", "pp", "dp"]] = ["tp", "cp", "pp", "dp"]
+    order: tuple[Axis, ...] = ("tp", "cp", "pp", "dp")
     microbatches: Positive | None = None
 
     @property
@@ -85,7 +86,7 @@ class RunCard(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     year: Annotated[int, msgspec.Meta(ge=1970, le=2261)] | None = None
     billing: Literal["allocated", "reserved"] = "allocated"
     reserved_gpus: Positive | None = None
-    jobs: list[Word] = []
+    jobs: tuple[Word, ...] = ()
     hardware: Hardware = Hardware()
     layout: Layout | None = None
     training: Training = Training()
