@@ -1,0 +1,173 @@
+"""Fill the result tables; what has not changed is skipped."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+import polars as pl
+
+from analysis import ANALYSES, Analysis, Frames
+from ingest import staging
+from ingest.errors import SettingError
+from ingest.lake import Snapshot, Writer, snapshot
+from ingest.manifest import Part
+from ingest.tables import Table
+from pipeline.checking import refuse_layouts
+
+
+#: Runs whose rows are filled; None where all are.
+Scope = frozenset[str] | None
+
+#: Column by which rows belong to a run.
+RUN: Final = "run_id"
+
+#: Key of results that were filled for some runs only: never current.
+PARTIAL_KEY: Final = "some runs"
+
+
+@dataclass(frozen=True, slots=True)
+class Analyzed:
+    """What an analysis of the lake did.
+
+    Attributes:
+        computed: Analyses that were computed.
+        skipped: Analyses whose inputs, version and thresholds were as before.
+    """
+
+    computed: tuple[str, ...]
+    skipped: tuple[str, ...]
+
+    def lines(self) -> list[str]:
+        """The summary in words."""
+        computed = ", ".join(self.computed) or "none"
+        return [f"analyses computed: {computed}; unchanged: {len(self.skipped)}"]
+
+
+@dataclass(slots=True)
+class _Work:
+    """Results of this analysis of the lake, by table, before they are committed."""
+
+    before: Snapshot
+    root: Path
+    scope: Scope
+    parts: dict[type[Table], list[Part]] = field(default_factory=dict)
+    frames: dict[type[Table], pl.LazyFrame] = field(default_factory=dict)
+
+    def parts_of(self, table: type[Table]) -> list[Part]:
+        return self.parts.get(table) or list(self.before.parts(table))
+
+    def frame_of(self, table: type[Table]) -> pl.LazyFrame:
+        frame = self.frames.get(table)
+        return self.before.scan(table) if frame is None else frame
+
+
+def analyze(
+    writer: Writer,
+    overrides: Mapping[str, float],
+    scope: Scope = None,
+    analyses: tuple[Analysis, ...] = ANALYSES,
+) -> Analyzed:
+    """Answer every question whose inputs have changed, in one commit.
+
+    Args:
+        writer: The lake, locked.
+        overrides: Thresholds that were set, by name.
+        scope: Runs whose rows are filled anew; None: all, where inputs have changed.
+        analyses: Questions in their order.
+
+    Raises:
+        SettingError: If a threshold is unknown, or a layout contradicts the data.
+    """
+    _refuse_unknown(overrides, analyses)
+    work = _Work(snapshot(writer.root), writer.root, scope)
+    refuse_layouts(work.before)
+    computed, skipped = [], []
+    for analysis in analyses:
+        thresholds = {
+            name: overrides.get(name, default)
+            for name, default in analysis.thresholds.items()
+        }
+        key = _result_key(analysis, thresholds, work)
+        if scope is None and all(_is_current(work, t, key) for t in analysis.outputs):
+            skipped.append(analysis.name)
+            continue
+        _compute(analysis, thresholds, PARTIAL_KEY if scope else key, work)
+        computed.append(analysis.name)
+    if work.parts:
+        writer.commit_results(work.parts)
+    return Analyzed(tuple(computed), tuple(skipped))
+
+
+def _compute(
+    analysis: Analysis, thresholds: Mapping[str, float], key: str, work: _Work
+) -> None:
+    inputs = {t: _within(work.frame_of(t), t, work.scope) for t in analysis.inputs}
+    results = analysis.compute(Frames(inputs), thresholds)
+    for table in analysis.outputs:
+        frame = table.validate(_joined(table, results[table], work), cast=True)
+        work.frames[table] = frame.lazy()
+        work.parts[table] = staging.write_parts(
+            work.root, table, frame, kind="result", result_key=key
+        )
+
+
+def _within(frame: pl.LazyFrame, table: type[Table], scope: Scope) -> pl.LazyFrame:
+    if scope is None or RUN not in table.column_names():
+        return frame
+    return frame.filter(pl.col(RUN).is_in(sorted(scope)) | pl.col(RUN).is_null())
+
+
+def _joined(table: type[Table], rows: pl.DataFrame, work: _Work) -> pl.DataFrame:
+    """Rows of a result: those of the runs in scope anew, the others as they were."""
+    if work.scope is None:
+        return rows
+    before = work.before.scan(table).collect()
+    if RUN not in table.column_names():
+        return before if before.height else rows
+    mine = pl.col(RUN).is_in(sorted(work.scope)).fill_null(value=False)
+    kept = before.filter(~mine)
+    return pl.concat([kept, rows.filter(mine).cast(kept.schema)])
+
+
+def _result_key(
+    analysis: Analysis, thresholds: Mapping[str, float], work: _Work
+) -> str:
+    inputs = {
+        table.sql_name(): sorted(part.path for part in work.parts_of(table))
+        for table in analysis.inputs
+    }
+    schemas = {
+        table.sql_name(): str(table.create_empty().schema) for table in analysis.outputs
+    }
+    said = [analysis.name, analysis.version, dict(thresholds), inputs, schemas]
+    return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
+
+
+def _is_current(work: _Work, table: type[Table], key: str) -> bool:
+    parts = work.before.parts(table)
+    return bool(parts) and all(part.result_key == key for part in parts)
+
+
+def known_thresholds(analyses: tuple[Analysis, ...] = ANALYSES) -> dict[str, float]:
+    """Return every threshold that may be set, with its default."""
+    return {
+        name: default
+        for analysis in analyses
+        for name, default in analysis.thresholds.items()
+    }
+
+
+def _refuse_unknown(
+    overrides: Mapping[str, float], analyses: tuple[Analysis, ...]
+) -> None:
+    known = known_thresholds(analyses)
+    for name in overrides:
+        if name not in known:
+            message = (
+                f"thresholds.{name}: unknown threshold; use one of"
+                f" {', '.join(sorted(known))}"
+            )
+            raise SettingError(message)

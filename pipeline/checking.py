@@ -1,0 +1,118 @@
+"""Hold what a user said against what the lake has: runs, days and layouts."""
+
+from datetime import UTC, date, datetime, time
+from typing import Final
+
+import polars as pl
+
+from ingest.errors import SettingError
+from ingest.lake import Snapshot
+from ingest.tables import (
+    Collectives,
+    HostMap,
+    Jobs,
+    Kernels,
+    Operations,
+    RunCards,
+    StepTimings,
+    Table,
+)
+from ingest.times import SECOND_NS
+
+#: Tables that tell which runs there are.
+RUN_TABLES: Final[tuple[type[Table], ...]] = (
+    RunCards,
+    StepTimings,
+    Kernels,
+    Collectives,
+    Operations,
+    Jobs,
+)
+
+
+def scope_of(
+    lake: Snapshot, run_id: str | None, since: str | None
+) -> frozenset[str] | None:
+    """Return the runs that were asked for, None where that is all of them.
+
+    Args:
+        lake: The lake.
+        run_id: A run.
+        since: A day, YYYY-MM-DD: runs seen on it or later.
+
+    Raises:
+        SettingError: If there is no such run, or the day is none.
+    """
+    if run_id is None and since is None:
+        return None
+    seen = _runs(lake, _midnight_ns(since) if since is not None else None)
+    if run_id is None:
+        return seen
+    if run_id not in _runs(lake, None):
+        known = ", ".join(sorted(_runs(lake, None))) or "none yet"
+        message = f"--run-id {run_id!r}: no such run in the lake; runs: {known}"
+        raise SettingError(message)
+    return frozenset({run_id}) if since is None else seen & {run_id}
+
+
+def _midnight_ns(day: str) -> int:
+    try:
+        parsed = date.fromisoformat(day)
+    except ValueError as error:
+        message = f"--since {day!r}: expected a day, as in 2026-05-01"
+        raise SettingError(message) from error
+    midnight = datetime.combine(parsed, time(), tzinfo=UTC)
+    return int(midnight.timestamp()) * SECOND_NS
+
+
+def _runs(lake: Snapshot, since_ns: int | None) -> frozenset[str]:
+    names: set[str] = set()
+    for table in RUN_TABLES:
+        rows = lake.scan(table)
+        if since_ns is not None and table.day_column is not None:
+            rows = rows.filter(pl.col(table.day_column) >= since_ns)
+        elif since_ns is not None:
+            continue
+        found = rows.select(pl.col("run_id").drop_nulls().unique()).collect()
+        names.update(found.to_series())
+    return frozenset(names)
+
+
+def refuse_layouts(lake: Snapshot) -> None:
+    """Refuse a layout whose product is not the number of ranks of its run.
+
+    The host map tells the number of ranks; without one, a rank beyond the product
+    contradicts it too. Telemetry of only some ranks does not.
+
+    Raises:
+        SettingError: With both numbers.
+    """
+    joined = _layouts(lake)
+    wrong = joined.filter(
+        (pl.col("mapped") != pl.col("needed")) | (pl.col("seen") > pl.col("needed"))
+    )
+    for row in wrong.sort("run_id").collect().iter_rows(named=True):
+        have = (
+            row["mapped"] if row["mapped"] not in {None, row["needed"]} else row["seen"]
+        )
+        message = (
+            f"run {row['run_id']!r}: its layout tp*cp*pp*dp gives {row['needed']}"
+            f" ranks, the run has {have}; correct [layout] in its run card"
+        )
+        raise SettingError(message)
+
+
+def _layouts(lake: Snapshot) -> pl.LazyFrame:
+    cards = lake.scan(RunCards).select(
+        "run_id", needed=pl.col("tp") * pl.col("cp") * pl.col("pp") * pl.col("dp")
+    )
+    mapped = lake.scan(HostMap).drop_nulls("rank")
+    ranks = mapped.group_by("run_id").agg(pl.col("rank").n_unique().alias("mapped"))
+    rows = [
+        lake.scan(table).select("run_id", pl.col("rank").cast(pl.Int64))
+        for table in (StepTimings, Kernels)
+    ]
+    highest = pl.concat(rows).group_by("run_id")
+    seen = highest.agg((pl.col("rank").max() + 1).alias("seen"))
+    joined = cards.join(ranks, on="run_id", how="left")
+    return joined.join(seen, on="run_id", how="left")

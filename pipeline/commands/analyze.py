@@ -1,0 +1,29 @@
+"""`gpuledger analyze`: the result tables of the lake."""
+
+from pipeline.commands._shared import COMMON, DONE, Common, answer, settings_of
+
+
+def analyze(
+    *,
+    run_id: str | None = None,
+    since: str | None = None,
+    common: Common = COMMON,
+) -> int:
+    """Fill the result tables; what has not changed is skipped.
+
+    Example: gpuledger analyze --lake lake
+
+    Args:
+        run_id: Run whose rows are filled; the rows of other runs stay as they are.
+        since: Day (YYYY-MM-DD): only runs that were seen on it or later.
+        common: What every command takes.
+    """
+    from ingest.lake import open_writer
+    from pipeline import steps
+
+    settings = settings_of(common)
+    with open_writer(settings.lake, wait=common.wait) as writer:
+        done = steps.analyze(writer, settings, run_id=run_id, since=since)
+    for line in done.lines():
+        answer(line)
+    return DONE

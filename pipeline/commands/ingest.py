@@ -1,0 +1,39 @@
+"""`gpuledger ingest`: files into the lake."""
+
+from pathlib import Path
+
+from pipeline.commands._shared import (
+    COMMON,
+    DONE,
+    PARTIAL,
+    READING,
+    Common,
+    Reading,
+    answer,
+    settings_of,
+)
+
+
+def ingest(*paths: Path, reading: Reading = READING, common: Common = COMMON) -> int:
+    """Bring files, folders and globs into the lake.
+
+    Example: gpuledger ingest /var/log/cluster --zone Europe/Berlin
+
+    Args:
+        paths: Files, folders and globs.
+        reading: How files are read.
+        common: What every command takes.
+    """
+    from ingest.lake import open_writer
+    from pipeline import steps
+
+    settings = settings_of(common, reading)
+    options = reading.options(settings)
+    stage_all = steps.stage_in_threads(settings.jobs)
+    with open_writer(settings.lake, wait=common.wait) as writer:
+        done = steps.ingest(writer, paths, options, stage_all, common.say)
+    head, *rest = done.lines()
+    answer(head)
+    for line in rest:
+        common.say(line)
+    return PARTIAL if done.is_partial else DONE

@@ -1,0 +1,44 @@
+"""`gpuledger run`: the main job."""
+
+from pathlib import Path
+
+from pipeline.commands._shared import (
+    COMMON,
+    DONE,
+    PARTIAL,
+    READING,
+    Common,
+    Reading,
+    answer,
+    settings_of,
+)
+
+
+def run(
+    *paths: Path,
+    reading: Reading = READING,
+    report: Path | None = None,
+    common: Common = COMMON,
+) -> int:
+    """Ingest files, analyse the lake and write the report: the main job.
+
+    Example: gpuledger run telemetry/ --lake lake --report monday.html
+
+    Args:
+        paths: Files, folders and globs.
+        reading: How files are read.
+        report: File to write; report.html in the lake by default.
+        common: What every command takes.
+    """
+    from pipeline import steps
+
+    settings = settings_of(common, reading)
+    stage_all = steps.stage_in_threads(settings.jobs)
+    options = reading.options(settings)
+    done = steps.main_job(
+        settings, paths, options, stage_all, common.say, report=report, wait=common.wait
+    )
+    for line in done.ingested.lines():
+        common.say(line)
+    answer(done.report)
+    return PARTIAL if done.ingested.is_partial else DONE

@@ -1,0 +1,94 @@
+"""The nightly flow: the same steps as the command line, watched by Prefect."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+from prefect import flow, task
+from prefect.artifacts import create_markdown_artifact
+from prefect.futures import as_completed
+from prefect.logging import get_run_logger
+from prefect.task_runners import ThreadPoolTaskRunner
+
+from ingest import staging
+from ingest.errors import SettingError
+from ingest.staging import Candidate, Staged
+from pipeline import steps
+from pipeline.scheduling import Night, Summary
+
+#: Tries of a batch after the first: what fails is mostly a shared file system.
+RETRIES: Final = 2
+
+#: Time between tries. [s]
+RETRY_DELAY_S: Final = 10
+
+#: Name under which the schedule stands on the server.
+DEPLOYMENT: Final = "nightly"
+
+
+@task(retries=RETRIES, retry_delay_seconds=RETRY_DELAY_S, persist_result=False)
+def stage_batch(root: Path, candidates: list[Candidate]) -> Staged:
+    """Read a batch of files into parts that nothing names yet."""
+    return staging.stage(root, candidates)
+
+
+def _stage_in_tasks(root: Path, batches: Sequence[list[Candidate]]) -> Iterator[Staged]:
+    futures = [stage_batch.submit(root, batch) for batch in batches]
+    for future in as_completed(futures):
+        yield future.result()
+
+
+@flow(name="nightly", persist_result=False)
+def nightly(  # noqa: PLR0913 - a schedule stores plain values
+    inbox: str,
+    lake: str,
+    run_card: str | None = None,
+    run_id: str | None = None,
+    zone: str | None = None,
+    jobs: int = 2,
+    wait: bool = True,  # noqa: FBT001, FBT002 - as above
+) -> Summary:
+    """Bring in what is new, analyse it, write the report and sum the night up.
+
+    Args:
+        inbox: Folder where telemetry lands.
+        lake: Folder of the lake.
+        run_card: Run card for every file, instead of the nearest above each.
+        run_id: Run for rows that neither a card nor the data names.
+        zone: Zone of naive time stamps where no card gives one.
+        jobs: Batches of files that are read at once.
+        wait: Whether to wait for another writer of the lake.
+    """
+    night = Night(inbox, lake, run_card, run_id, zone, jobs, wait)
+    settings = night.settings()
+    logger = get_run_logger()
+    done = steps.main_job(
+        settings,
+        [Path(night.inbox)],
+        night.reading().options(settings),
+        _stage_in_tasks,
+        logger.info,
+        wait=night.wait,
+    )
+    summary = Summary.of(done)
+    create_markdown_artifact(
+        key="nightly-summary", markdown=summary.markdown(), description="The night"
+    )
+    return summary
+
+
+def deploy(parameters: dict[str, str | int | bool | None], cron: str) -> None:
+    """Serve the flow on a schedule until it is stopped.
+
+    Raises:
+        SettingError: If the schedule is none.
+    """
+    served = nightly.with_options(
+        task_runner=ThreadPoolTaskRunner(max_workers=int(parameters["jobs"] or 1))
+    )
+    try:
+        served.serve(name=DEPLOYMENT, cron=cron, parameters=parameters)
+    except ValueError as error:
+        reason = " ".join(str(error).split())
+        message = f"--cron {cron!r}: {reason}; give five fields, as in '0 2 * * *'"
+        raise SettingError(message) from error

@@ -1,0 +1,98 @@
+"""Write the report of a lake: its tables, its prices and where they came from."""
+
+import time
+from collections.abc import Mapping
+from decimal import Decimal
+from importlib.metadata import version
+from pathlib import Path
+
+import polars as pl
+
+import reports
+from analysis import ANALYSES, Frames
+from analysis.runs import Runs
+from ingest.errors import SettingError
+from ingest.lake import Snapshot, snapshot
+from ingest.planning import display
+from pipeline.analyzing import known_thresholds
+from pipeline.settings import Settings
+from reports.dollars import Price
+from reports.provenance import Provenance
+
+
+def write_report(
+    root: Path, settings: Settings, output: Path | None, run_id: str | None = None
+) -> Path:
+    """Write one self-contained HTML file and return where it is.
+
+    Args:
+        root: The lake.
+        settings: Price and thresholds in force.
+        output: File to write; `report.html` in the lake where None.
+        run_id: Run that the report is about; all runs where None.
+
+    Raises:
+        SettingError: If there is no such run.
+    """
+    from reports import page
+
+    lake = snapshot(root)
+    runs = lake.scan(Runs).collect()
+    if run_id is not None:
+        runs = runs.filter(Runs.run_id.col == run_id)
+        if runs.is_empty():
+            raise SettingError(_no_such_run(run_id, lake))
+    frames = Frames({table: _of_run(lake, table, run_id) for table in reports.INPUTS})
+    html = page.render(
+        frames, _prices(runs, settings), _provenance(root, settings, runs)
+    )
+    path = output or root / "report.html"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    beside = path.with_name(f".{path.name}.partial")
+    beside.write_text(html, encoding="utf-8")
+    beside.replace(path)
+    return path
+
+
+def _of_run(
+    lake: Snapshot, table: type[reports.Table], run_id: str | None
+) -> pl.LazyFrame:
+    frame = lake.scan(table)
+    if run_id is None or "run_id" not in table.column_names():
+        return frame
+    column = pl.col("run_id")
+    return frame.filter((column == run_id) | column.is_null())
+
+
+def _no_such_run(run_id: str, lake: Snapshot) -> str:
+    known = lake.scan(Runs).select(Runs.run_id.name).collect().to_series()
+    names = ", ".join(known.sort().to_list()) or "none yet: ingest some telemetry first"
+    return f"--run-id {run_id!r}: no such run in the lake; runs: {names}"
+
+
+def _prices(runs: pl.DataFrame, settings: Settings) -> Mapping[str, Price]:
+    source = "setting" if "usd_per_gpu_hour" in settings.model_fields_set else "default"
+    prices = {"": Price(settings.usd_per_gpu_hour, source, "rental")}
+    for row in runs.iter_rows(named=True):
+        usd = row["usd_per_gpu_hour"]
+        if usd is not None:
+            mode = row["price_mode"] or "rental"
+            prices[row["run_id"]] = Price(Decimal(str(usd)), "run card", mode)
+    return prices
+
+
+def _provenance(root: Path, settings: Settings, runs: pl.DataFrame) -> Provenance:
+    given = settings.model_fields_set
+    values = settings.model_dump(mode="json", exclude={"thresholds"})
+    return Provenance(
+        run_ids=tuple(runs[Runs.run_id.name].sort()),
+        lake=display(root.resolve()),
+        generated_ns=time.time_ns(),
+        version=version("gpuledger"),
+        settings={name: str(value) for name, value in values.items()},
+        settings_sources={
+            name: "set" if name in given else "default" for name in values
+        },
+        thresholds=known_thresholds() | settings.thresholds,
+        analysis_versions={one.name: one.version for one in ANALYSES},
+    )

@@ -1,0 +1,159 @@
+"""A night's work: what it takes, run plainly, as a Prefect flow, or on a schedule."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Self
+
+from ingest.errors import SettingError, TelemetryError
+from pipeline import settings as settings_
+from pipeline.commands._shared import Reading
+from pipeline.logs import Say, one_line
+from pipeline.settings import Settings
+
+if TYPE_CHECKING:
+    from pipeline.steps import Done
+
+#: Files of a night's summary, beside the report.
+SUMMARY_NAME: Final = "nightly.md"
+
+#: What Prefect is told before it is imported: no calls out of this machine, and
+#: batches with which SQLite keeps up with the events of a night's tasks.
+PREFECT_SETTINGS: Final[Mapping[str, str]] = {
+    "DO_NOT_TRACK": "1",
+    "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
+    "PREFECT_SERVER_EPHEMERAL_ENABLED": "false",
+    "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_BATCH_SIZE": "200",
+    "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_READ_BATCH_SIZE": "200",
+    "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_FLUSH_INTERVAL": "1",
+    "PREFECT_SERVER_SERVICES_EVENT_PERSISTER_BATCH_SIZE": "500",
+    "PREFECT_SERVER_SERVICES_EVENT_PERSISTER_READ_BATCH_SIZE": "200",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Night:
+    """What a night needs to know, as plain values that a schedule can store."""
+
+    inbox: str
+    lake: str
+    run_card: str | None
+    run_id: str | None
+    zone: str | None
+    jobs: int
+    wait: bool
+
+    @classmethod
+    def of(
+        cls, inbox: Path, settings: Settings, reading: Reading, *, wait: bool
+    ) -> Self:
+        """Describe a night over an inbox.
+
+        Raises:
+            TelemetryError: If the inbox is no folder.
+        """
+        if not inbox.is_dir():
+            message = f"{inbox}: no such folder; nightly takes the folder of an inbox"
+            raise TelemetryError(message)
+        return cls(
+            inbox=str(inbox.resolve()),
+            lake=str(settings.lake.resolve()),
+            run_card=str(reading.run.resolve()) if reading.run else None,
+            run_id=reading.run_id,
+            zone=settings.zone,
+            jobs=settings.jobs,
+            wait=wait,
+        )
+
+    def settings(self) -> Settings:
+        """Return the settings of the place where the night runs."""
+        return settings_.load(lake=Path(self.lake), zone=self.zone, jobs=self.jobs)
+
+    def reading(self) -> Reading:
+        """Return how files are read."""
+        run = Path(self.run_card) if self.run_card else None
+        return Reading(run=run, run_id=self.run_id, zone=self.zone, jobs=self.jobs)
+
+    def parameters(self) -> dict[str, str | int | bool | None]:
+        """Return the night as the parameters of a flow."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What a night did, in words."""
+
+    lines: tuple[str, ...]
+    report: str
+    is_partial: bool
+
+    @classmethod
+    def of(cls, done: "Done") -> Self:
+        """Sum up a main job."""
+        lines = tuple(one_line(line) for line in done.lines())
+        return cls(lines, done.report, done.ingested.is_partial)
+
+    def markdown(self) -> str:
+        """Return the summary as Markdown in which no name is markup."""
+        items = "".join(f"- {_literal(line)}\n" for line in self.lines)
+        return f"# Night\n\n{items}\nReport: {_literal(self.report)}\n"
+
+
+def _literal(text: str) -> str:
+    # a code span shows what it holds; its fence is longer than any run inside
+    longest = max((len(run) for run in text.split() if set(run) == {"`"}), default=0)
+    fence = "`" * (max(longest, text.count("`")) + 1)
+    return f"{fence} {text} {fence}"
+
+
+def run_plainly(night: Night, say: Say) -> Summary:
+    """Run a night without Prefect and write its summary beside the report."""
+    from pipeline import steps
+
+    settings = night.settings()
+    done = steps.main_job(
+        settings,
+        [Path(night.inbox)],
+        night.reading().options(settings),
+        steps.stage_in_threads(settings.jobs),
+        say,
+        wait=night.wait,
+    )
+    summary = Summary.of(done)
+    path = Path(done.report).with_name(SUMMARY_NAME)
+    path.write_text(summary.markdown(), encoding="utf-8")
+    return summary
+
+
+def run_flow(night: Night) -> Summary:
+    """Run a night as a flow under the server at PREFECT_API_URL."""
+    prepare_prefect()
+    from pipeline.nightly import nightly
+
+    return nightly(**night.parameters())
+
+
+def serve(night: Night, cron: str, say: Say) -> None:
+    """Serve the flow on a schedule until it is stopped.
+
+    Raises:
+        SettingError: If no server is named, or the schedule is none.
+    """
+    if not os.environ.get("PREFECT_API_URL"):
+        message = (
+            "PREFECT_API_URL: no Prefect server; start one with `prefect server start`"
+            " and set it, as in http://127.0.0.1:4200/api"
+        )
+        raise SettingError(message)
+    prepare_prefect()
+    from pipeline.nightly import deploy
+
+    say(f"serving nightly over {night.inbox} on {cron!r}; Ctrl-C stops it")
+    deploy(night.parameters(), cron)
+
+
+def prepare_prefect() -> None:
+    """Set what Prefect reads when it is imported, where nobody has."""
+    for name, value in PREFECT_SETTINGS.items():
+        os.environ.setdefault(name, value)
