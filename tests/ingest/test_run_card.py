@@ -1,0 +1,89 @@
+"""Run cards: what they may say, and one line for what they may not."""
+
+from pathlib import Path
+
+import pytest
+
+from ingest import run_card
+from ingest.errors import SettingError
+
+FULL = b"""
+run_id = "llama" # a comment
+cluster = "pod-a"
+zone = "Europe/Berlin"
+billing = "reserved"
+reserved_gpus = 16
+jobs = ["8812"]
+[hardware]
+gpu = "H100-SXM"
+gpus = 16
+[layout]
+tp = 2
+dp = 8
+[training]
+tokens_per_step = 1_000
+[price]
+usd_per_gpu_hour = 2.0
+"""
+
+
+def test_full_card_is_read() -> None:
+    card = run_card.parse(FULL, "run.toml")
+    assert card.run_id == "llama"
+    assert card.layout is not None
+    assert card.layout.ranks == 16
+    assert str(card.tzinfo) == "Europe/Berlin"
+    assert card.jobs == ("8812",)
+
+
+def test_empty_card_says_nothing() -> None:
+    card = run_card.parse(b"", "run.toml")
+    assert (card.run_id, card.layout, card.tzinfo) == (None, None, None)
+    assert card.billing == "allocated"
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("run_id = 3", "$.run_id"),
+        ('run_id = ""', "$.run_id"),
+        ("[hardware]\ncolour = 'red'", "colour"),
+        ("zone = 'Mars'", "Mars"),
+        ("[layout]\ntp = 0", "$.layout.tp"),
+        ("[layout]\norder = ['tp', 'tp', 'pp', 'dp']", "each of tp, cp, pp and dp"),
+        ("[hardware]\ngpus = 8\n[layout]\ntp = 16", "needs 16 ranks, but"),
+        ("[price]\nusd_per_gpu_hour = -1", "$.price.usd_per_gpu_hour"),
+        ("billing = 'free'", "$.billing"),
+        ("year = 99999", "$.year"),
+        ("not toml", "not a run card"),
+    ],
+)
+def test_bad_card_is_one_line(text: str, says: str) -> None:
+    with pytest.raises(SettingError) as error:
+        run_card.parse(text.encode(), "run.toml")
+    message = str(error.value)
+    assert message.startswith("run.toml: ")
+    assert says in message
+    assert "\n" not in message
+
+
+def test_bytes_that_are_no_text_are_one_line() -> None:
+    with pytest.raises(SettingError, match=r"run\.toml: not a run card"):
+        run_card.parse(b"\xff\xfe\x00", "run.toml")
+
+
+def test_map_must_lie_beside_the_card(tmp_path: Path) -> None:
+    (tmp_path / "inside").mkdir()
+    (tmp_path / "outside.csv").write_text("rank,host\n")
+    path = tmp_path / "inside" / "run.toml"
+    for name in ("../outside.csv", str(tmp_path / "outside.csv"), "missing.csv"):
+        card = run_card.parse(f'[hosts]\nmap = "{name}"'.encode(), path)
+        with pytest.raises(SettingError, match="put the map beside the card"):
+            run_card.map_path(card, path)
+
+
+def test_map_beside_the_card_is_found(tmp_path: Path) -> None:
+    (tmp_path / "hosts.csv").write_text("rank,host\n")
+    path = tmp_path / "run.toml"
+    card = run_card.parse(b'[hosts]\nmap = "hosts.csv"', path)
+    assert run_card.map_path(card, path) == (tmp_path / "hosts.csv").resolve()
