@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from analysis import overlap
 from analysis._analysis import Analysis, Frames, Results, Thresholds
 from analysis.allocations import Allocations
 from analysis.attempts import Attempts
@@ -38,6 +39,6 @@ RESULTS: Final[tuple[type[Table], ...]] = (
 )
 
 #: Analyses in the order they run: each reads the lake and what came before it.
-ANALYSES: Final[tuple[Analysis, ...]] = ()
+ANALYSES: Final[tuple[Analysis, ...]] = (overlap.ANALYSIS,)
 
 __all__ = ["ANALYSES", "RESULTS", "Analysis", "Frames", "Results", "Thresholds"]

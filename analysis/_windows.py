@@ -64,9 +64,10 @@ def split_by_windows(
 
 def number_windows(windows: pl.LazyFrame, by: Sequence[str]) -> pl.LazyFrame:
     """Number windows in order; a group's code is the number of its first window."""
-    ordered = windows.sort(*by, START, END).with_row_index("_window")
+    ordered = windows.sort(*by, START, END, maintain_order=True)
     number = pl.col("_window").cast(pl.Int64)
-    return ordered.with_columns(number, _group=number.min().over(by))
+    numbered = ordered.with_row_index("_window")
+    return numbered.with_columns(number, _group=number.min().over(by))
 
 
 def _grouped(
@@ -87,7 +88,7 @@ def _last_window(
     """Number the last window of the group that has begun by a time."""
     begun = numbered.select("_group", pl.col("_window").alias(name), _begun_ns=START)
     joined = rows.sort(time).join_asof(
-        begun.sort("_begun_ns"),
+        begun.sort("_begun_ns", name),
         left_on=time,
         right_on="_begun_ns",
         by="_group",

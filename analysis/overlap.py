@@ -1,8 +1,18 @@
 """One row per trace, device and step; where step is null, the whole trace."""
 
-from typing import ClassVar
+from typing import ClassVar, Final
 
-from ingest.tables import Table
+import dataframely as dy
+import polars as pl
+
+from analysis._analysis import Analysis, Frames, Results, Thresholds
+from analysis._overlap_chunks import CHUNK_ROWS
+from analysis._overlap_measures import measure_windows
+from analysis._overlap_windows import DEVICE, bounds_of_steps, devices_of, windows_of
+from analysis.attempts import Attempts
+from analysis.intervals import END, START
+from analysis.placing import place
+from ingest.tables import Kernels, Table
 from ingest.tables import _columns as c
 
 
@@ -37,3 +47,75 @@ class Overlap(Table):
     compute_count = c.count("Compute kernels.")
     communication_count = c.count("Communication kernels.")
     memory_count = c.count("Copies.")
+
+
+def measure_overlap(
+    kernels: dy.LazyFrame[Kernels],
+    attempts: dy.LazyFrame[Attempts],
+    chunk_rows: int = CHUNK_ROWS,
+) -> dy.DataFrame[Overlap]:
+    """Measure how each device spent its time, over its trace and in each step.
+
+    Intervals are cut at the bounds of the windows, whatever step launched them, so that
+    the windows of a device never count the same time twice. Work before the first step
+    belongs to the whole trace alone.
+
+    Args:
+        kernels: Work on GPU streams, of any number of traces.
+        attempts: Attempts, for traces that do not tell theirs.
+        chunk_rows: Rows to hold at once. [1]
+
+    Returns:
+        One row for the whole of each device's trace and one for each of its steps, in
+        the order of the key. [ns]
+    """
+    steps = bounds_of_steps(kernels)
+    devices = devices_of(steps)
+    windows = windows_of(steps, devices)
+    if windows.is_empty():
+        return Overlap.create_empty()
+    measured = measure_windows(kernels, devices, windows, chunk_rows)
+    told = windows.join(measured, on="window", how="left").drop("window")
+    whole = told.group_by("number").agg(
+        pl.col(START).min(), pl.col(END).max(), pl.exclude("step", START, END).sum()
+    )
+    rows = pl.concat([whole, told.filter(pl.col("step").is_not_null())], how="diagonal")
+    placed = _placed(devices, attempts).join(rows, on="number")
+    return Overlap.validate(_with_ratios(placed).sort(Overlap.key), cast=True)
+
+
+def _placed(devices: pl.DataFrame, attempts: pl.LazyFrame) -> pl.DataFrame:
+    """Give each device its attempt: that of the first work of its trace."""
+    first = pl.col("first_ns").min().over("run_id", "attempt", "trace_id")
+    named = devices.select(*DEVICE, "number", "rank", first_ns=first)
+    return place(named.lazy(), attempts, "first_ns").drop("first_ns").collect()
+
+
+def _with_ratios(rows: pl.DataFrame) -> pl.DataFrame:
+    communication = Overlap.communication_ns.col
+    counts = pl.sum_horizontal(
+        Overlap.compute_count.col,
+        Overlap.communication_count.col,
+        Overlap.memory_count.col,
+    )
+    return rows.with_columns(
+        span_ns=pl.col(END) - pl.col(START),
+        overlap_ratio=pl.when(communication > 0).then(
+            Overlap.overlapped_ns.col / communication
+        ),
+        linked_ratio=pl.when(counts > 0).then(pl.col("linked_count") / counts),
+    ).select(Overlap.column_names())
+
+
+def _compute(frames: Frames, _: Thresholds) -> Results:
+    return {Overlap: measure_overlap(frames[Kernels], frames[Attempts])}
+
+
+ANALYSIS: Final = Analysis(
+    name="overlap",
+    version=1,
+    describes="How much communication compute hides, and what is exposed or idle",
+    inputs=(Kernels, Attempts),
+    outputs=(Overlap,),
+    compute=_compute,
+)
