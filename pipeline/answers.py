@@ -78,7 +78,7 @@ def _json_value(value: object) -> object:
             return value.isoformat()
         case timedelta():
             return value.total_seconds()
-        case list():
+        case list() | pl.Series():
             return [_json_value(item) for item in value]
         case dict():
             return {str(name): _json_value(item) for name, item in value.items()}
