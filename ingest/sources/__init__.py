@@ -2,13 +2,20 @@
 
 from typing import Final
 
-from ingest.sources import host_map, run_card
+from ingest.sources import (
+    host_map,
+    kernel_log,
+    run_card,
+    sacct,
+)
 from ingest.sources._source import Batch, Head, Reading, Refusal, Source
 
 #: Sources in the order they are tried: the most particular first.
 SOURCES: Final[tuple[Source, ...]] = (
     run_card.SOURCE,
     host_map.SOURCE,
+    sacct.SOURCE,
+    kernel_log.SOURCE,
 )
 
 __all__ = ["SOURCES", "Batch", "Head", "Reading", "Refusal", "Source"]

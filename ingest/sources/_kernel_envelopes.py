@@ -1,0 +1,130 @@
+"""Time and node of a kernel message, from the text in front of it."""
+
+from datetime import tzinfo
+from typing import Final
+
+import polars as pl
+
+from ingest.sources._kernel_years import SYSLOG_START
+from ingest.times import SECOND_NS, naive_to_ns
+
+#: ISO 8601: date, time, fraction after a point or a comma, offset. Years are those
+#: whose nanoseconds fit 64 bits.
+ISO_STAMP: Final = (
+    r"((?:19[7-9]|20\d|21\d)\d-\d{2}-\d{2})[T ](\d{2}:\d{2}:\d{2})"
+    r"(?:[.,](\d{1,9}))?(Z|[+-]\d{2}:?\d{2})?"
+)
+
+#: `dmesg -T`: month, day, time and year of the node's own clock.
+CTIME_STAMP: Final = (
+    r"\[\w{3} (\w{3}) +(\d{1,2}) (\d{2}:\d{2}:\d{2}) ((?:19[7-9]|20\d|21\d)\d)\]"
+)
+
+#: Seconds since boot: nine digits are 31 years.
+BOOT_STAMP: Final = r"\[ *(\d{1,9})\.(\d{1,9})\]"
+
+#: Record of /dev/kmsg: priority, number, microseconds since boot, flags.
+KMSG_STAMP: Final = r"\d{1,3},\d{1,20},(\d{1,15}),[^;]{0,200};"
+
+#: Node after the time of an ISO line, or before the word `kernel:`.
+_ISO_HOST: Final = ISO_STAMP + r" ([^\s:]+) "
+_KERNEL_HOST: Final = r"([^\s:\]]+) kernel: "
+
+
+def envelope_columns(
+    zone: tzinfo, zone_is_assumed: bool, year_is_known: bool
+) -> list[pl.Expr]:
+    """Return `host`, `time_ns`, `boot_offset_ns`, `time_quality` and `naive`.
+
+    They read the columns `prefix` (text before the message) and `year` (of a syslog
+    line). `naive` tells whether the time needed the zone.
+    """
+    prefix = pl.col("prefix")
+    iso = prefix.str.extract_groups(ISO_STAMP)
+    offset = iso.struct[3]
+    local = pl.coalesce(
+        _local_ns(iso.struct[0], iso.struct[1], iso.struct[2], "%Y-%m-%d", zone),
+        _syslog_ns(zone),
+        _ctime_ns(zone),
+    )
+    exact = _iso_ns(iso)
+    naive = exact.is_null() & local.is_not_null()
+    is_syslog = prefix.str.contains(SYSLOG_START) & ~prefix.str.contains(ISO_STAMP)
+    quality = (
+        pl.when(offset.is_not_null() & exact.is_not_null())
+        .then(pl.lit("exact"))
+        .when(naive & is_syslog & (not year_is_known))
+        .then(pl.lit("year_inferred"))
+        .when(naive)
+        .then(pl.lit("zone_assumed" if zone_is_assumed else "exact"))
+        .when(boot_offset_ns().is_not_null())
+        .then(pl.lit("boot_relative"))
+        .otherwise(pl.lit("unknown"))
+    )
+    return [
+        host(),
+        pl.coalesce(exact, local).alias("time_ns"),
+        boot_offset_ns().alias("boot_offset_ns"),
+        quality.alias("time_quality"),
+        naive.alias("naive"),
+    ]
+
+
+def host() -> pl.Expr:
+    """Return the node that the envelope names, null where it names none."""
+    prefix = pl.col("prefix")
+    return pl.coalesce(
+        prefix.str.extract(SYSLOG_START, 5),
+        prefix.str.extract(_ISO_HOST, 5),
+        prefix.str.extract(_KERNEL_HOST),
+    ).alias("host")
+
+
+def boot_offset_ns() -> pl.Expr:
+    """Return the time since the node started. [ns]"""
+    boot = pl.col("prefix").str.extract_groups(BOOT_STAMP)
+    seconds = boot.struct[0].cast(pl.Int64) * SECOND_NS + _fraction_ns(boot.struct[1])
+    micros = pl.col("prefix").str.extract(KMSG_STAMP).cast(pl.Int64)
+    return pl.coalesce(seconds, micros * 1_000)
+
+
+def _fraction_ns(digits: pl.Expr) -> pl.Expr:
+    """Return the decimals of a second as integer nanoseconds. [ns]"""
+    return digits.fill_null("0").str.pad_end(9, "0").cast(pl.Int64)
+
+
+def _stamp(day: pl.Expr, time: pl.Expr, day_format: str) -> pl.Expr:
+    text = pl.concat_str(day, time, separator=" ")
+    return text.str.to_datetime(f"{day_format} %H:%M:%S", strict=False)
+
+
+def _local_ns(
+    day: pl.Expr, time: pl.Expr, fraction: pl.Expr, day_format: str, zone: tzinfo
+) -> pl.Expr:
+    return naive_to_ns(_stamp(day, time, day_format), zone) + _fraction_ns(fraction)
+
+
+def _iso_ns(iso: pl.Expr) -> pl.Expr:
+    """Return the instant of an ISO stamp that has an offset. [ns]"""
+    stamp = _stamp(iso.struct[0], iso.struct[1], "%Y-%m-%d").dt.epoch("ns")
+    offset = iso.struct[3].replace("Z", "+00:00")
+    minutes = offset.str.slice(1, 2).cast(pl.Int64) * 60 + offset.str.tail(2).cast(
+        pl.Int64
+    )
+    east = pl.when(offset.str.starts_with("-")).then(-minutes).otherwise(minutes)
+    return stamp + _fraction_ns(iso.struct[2]) - east * 60 * SECOND_NS
+
+
+def _syslog_ns(zone: tzinfo) -> pl.Expr:
+    parts = pl.col("prefix").str.extract_groups(SYSLOG_START)
+    day = pl.concat_str("year", parts.struct[0], parts.struct[1], separator=" ")
+    return _local_ns(day, parts.struct[2], parts.struct[3], "%Y %b %d", zone)
+
+
+def _ctime_ns(zone: tzinfo) -> pl.Expr:
+    parts = pl.col("prefix").str.extract_groups(CTIME_STAMP)
+    day = pl.concat_str(
+        parts.struct[3], parts.struct[0], parts.struct[1], separator=" "
+    )
+    no_fraction = pl.lit(None, pl.String)
+    return _local_ns(day, parts.struct[2], no_fraction, "%Y %b %d", zone)

@@ -1,0 +1,131 @@
+"""Failure events from the telling lines of one kernel log, all together."""
+
+from typing import Final
+
+import polars as pl
+
+from ingest.sources import _kernel_messages as messages
+from ingest.sources._kernel_envelopes import envelope_columns
+from ingest.sources._source import Reading, Refusal
+from ingest.tables import Failures
+
+#: Lines within which a message of several lines ends, others between them included.
+MESSAGE_LINES: Final = 4
+
+#: Columns that tell events of one file apart, besides how often they are repeated.
+_ALIKE: Final = (
+    "host",
+    "gpu_key",
+    "source",
+    "code",
+    "time_ns",
+    "boot_offset_ns",
+    "message",
+)
+
+
+def events_of(hits: pl.DataFrame, reading: Reading) -> pl.DataFrame:
+    """Return rows of Failures with `place`, `rule` (why refused) and `naive`.
+
+    Args:
+        hits: Columns `number`, `line` and `year` of lines that may tell of a failure.
+        reading: What is known about the file.
+    """
+    lines = _parse(hits, reading)
+    identified = _identify(_clock(lines))
+    counted = _count_lines(identified)
+    wanted = counted.filter(pl.col("kind").is_in([*messages.EVENTS, "malformed"]))
+    rows = wanted.with_columns(
+        *messages.code_columns(),
+        cluster=pl.lit(reading.cluster),
+        inferred=pl.col("kind").is_in(["off_bus", "off_bus_tail"]),
+        place=pl.format("line {}", "number"),
+    ).filter(~((pl.col("kind") == "nic_module") & (pl.col("severity") == "info")))
+    rule = (
+        pl.when(pl.col("kind") == "malformed")
+        .then(pl.lit("xid_without_address_or_code"))
+        .when((pl.col("source") == "xid") & (pl.col("code") == "0"))
+        .then(pl.lit("xid_zero"))
+    )
+    rows = rows.with_columns(
+        rule=rule, occurrence=pl.int_range(pl.len(), dtype=pl.Int32).over(_ALIKE)
+    )
+    stored = [name for name in Failures.column_names() if name != "file_id"]
+    return rows.select(*stored, "place", "rule", "naive")
+
+
+def refusals_of(events: pl.DataFrame) -> tuple[Refusal, ...]:
+    """Return the messages that are not events although they look like some."""
+    refused = events.filter(pl.col("rule").is_not_null())
+    return tuple(
+        Refusal(Failures, place, rule, raw)
+        for place, rule, raw in refused.select("place", "rule", "message").iter_rows()
+    )
+
+
+def _parse(hits: pl.DataFrame, reading: Reading) -> pl.DataFrame:
+    """Split lines in envelope and message, and say what kind of message it is."""
+    split = hits.select(
+        "number", "year", message=messages.message(), prefix=messages.prefix()
+    ).with_columns(kind=messages.kind())
+    return split.filter(pl.col("kind").is_not_null()).with_columns(
+        *envelope_columns(
+            reading.zone, reading.zone_basis == "assumed", reading.year is not None
+        ),
+        address=messages.address(),
+        serial=messages.serial(),
+        uuid=pl.col("message").str.extract(messages.UUID, 2),
+    )
+
+
+def _clock(lines: pl.DataFrame) -> pl.DataFrame:
+    """Place times since boot by the clock that the kernel told at its start. [ns]"""
+    told = pl.col("message").str.extract(messages.CLOCK).cast(pl.Int64) * 1_000_000_000
+    booted = (told - pl.col("boot_offset_ns")).forward_fill().over("host")
+    relative = pl.col("time_quality") == "boot_relative"
+    placed = pl.when(relative).then(booted + pl.col("boot_offset_ns"))
+    return lines.with_columns(time_ns=pl.coalesce("time_ns", placed))
+
+
+def _identify(lines: pl.DataFrame) -> pl.DataFrame:
+    """Give events the best identity that their GPU has had in the file so far."""
+    recent = pl.when(pl.col("kind").is_in(["uuid", "off_bus_head"])).then("address")
+    line = pl.when(recent.is_not_null()).then("number")
+    near = (pl.col("number") - line.forward_fill().over("host")) < MESSAGE_LINES
+    lent = pl.when(
+        near
+        & (
+            ((pl.col("kind") == "serial") & pl.col("address").is_null())
+            | (pl.col("kind") == "off_bus_tail")
+        )
+    ).then(recent.forward_fill().over("host"))
+    placed = lines.with_columns(address=pl.coalesce("address", lent))
+    known = [
+        pl.col(name).forward_fill().over("host", "address")
+        for name in ("uuid", "serial")
+    ]
+    is_gpu = pl.col("kind").is_in(["xid", "off_bus", "off_bus_tail"])
+    key = pl.when(is_gpu & pl.col("address").is_not_null()).then(
+        pl.coalesce(*known, "address")
+    )
+    return placed.with_columns(gpu_key=key)
+
+
+def _count_lines(lines: pl.DataFrame) -> pl.DataFrame:
+    """Count the lines of an event: its own and those that go on about it."""
+    device = ("host", "address", "code_text")
+    is_event = pl.col("kind").is_in(messages.EVENTS)
+    numbered = lines.with_columns(
+        code_text=pl.col("message").str.extract(r"SXid \(PCI:[^)]+\): (\d+)")
+    ).with_columns(event=is_event.cast(pl.Int64).cum_sum().over(device))
+    more = (pl.col("kind") == "sxid_more").sum().over(*device, "event")
+    tail = (pl.col("kind") == "off_bus_tail") & pl.col("address").is_not_null()
+    headed = tail & pl.col("message").str.starts_with("NVRM: fallen")
+    return numbered.with_columns(
+        line_count=pl.when(pl.col("kind") == "sxid")
+        .then(1 + more)
+        .when(headed)
+        .then(pl.lit(3))
+        .otherwise(pl.lit(1))
+        .cast(pl.Int64)
+    )

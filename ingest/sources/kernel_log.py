@@ -1,0 +1,100 @@
+"""Kernel log of a node: syslog, journal text, dmesg or /dev/kmsg, as it was saved.
+
+Messages are searched for anywhere in a line. Only the few lines that may matter are
+kept until the end of the file: the years of syslog stamps and the identity of a GPU
+are known only then.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import BinaryIO, Final
+
+import polars as pl
+
+from ingest.sources._line_blocks import line_blocks
+from ingest.sources._kernel_events import events_of, refusals_of
+from ingest.sources._kernel_messages import CANDIDATE
+from ingest.sources._kernel_years import SYSLOG_START, YearWalk
+from ingest.sources._source import Batch, Head, Reading, Source
+from ingest.tables import Failures
+
+#: Rows of a batch.
+BATCH_ROWS: Final = 100_000
+
+#: Share of the head's lines that must look like a kernel log's when none speaks of a
+#: GPU: a message may run over lines without a stamp of their own.
+SHAPE_RATIO: Final = 0.6
+
+#: Lines that speak of NVIDIA hardware: enough to know the format by.
+_TELLING: Final = re.compile(r"NVRM: |SXid \(PCI:|mlx5_core [0-9a-f]{4}:")
+
+#: Starts of lines of the envelopes that are read.
+_SHAPES: Final = re.compile(
+    rf"{SYSLOG_START} \S+?: "
+    r"|^(?:<\d{1,3}>)?\[ *\d{1,9}\.\d{6}\] "
+    r"|^\[\w{3} \w{3} +\d{1,2} \d{2}:\d{2}:\d{2} \d{4}\] "
+    r"|^kern *:\w+ *: "
+    r"|^\d{1,3},\d{1,20},\d{1,15},[^;]{1,200};"
+    r"|^(?:<\d{1,3}>1? ?)?\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:[.,]\d+)?"
+    r"(?:Z|[+-]\d{2}:?\d{2}) (?!INFO|WARN|ERROR|DEBUG|CRITICAL)\S+ "
+    r"[\w./-]+(?:\[\d+\])?: "
+)
+
+
+def recognizes(head: Head) -> bool:
+    """Return whether the head speaks of NVIDIA hardware or is shaped like a log."""
+    text = head.text
+    if text.lstrip().startswith(("{", "[{", "<?xml", "<!")):
+        return False
+    if _TELLING.search(text):
+        return True
+    lines = [line for line in text.splitlines() if line.strip()]
+    shaped = sum(1 for line in lines if _SHAPES.match(line))
+    return bool(lines) and shaped >= SHAPE_RATIO * len(lines)
+
+
+def read(stream: BinaryIO, reading: Reading) -> Iterator[Batch]:
+    """Read the failures of a kernel log."""
+    years = YearWalk()
+    kept: list[pl.DataFrame] = []
+    seen = 0
+    for lines in line_blocks(stream):
+        numbered = pl.DataFrame([lines]).with_row_index("number", seen + 1)
+        turns = years.advance(numbered)
+        hits = numbered.filter(pl.col("line").str.contains(CANDIDATE))
+        kept.append(hits.join(turns, on="number", how="left", maintain_order="left"))
+        seen += len(lines)
+        yield Batch(records=len(lines.filter(lines != "")))
+    if not kept:
+        return
+    first_years = years.first_years(reading.modified_ns, reading.zone, reading.year)
+    dated = (
+        pl.concat(kept)
+        .join(first_years, on="host", how="left", maintain_order="left")
+        .select("number", "line", year=pl.col("first_year") + pl.col("turn"))
+    )
+    yield from _batches(dated, reading)
+
+
+def _batches(hits: pl.DataFrame, reading: Reading) -> Iterator[Batch]:
+    """Yield the events and the refused lines among the lines kept."""
+    events = events_of(hits, reading)
+    yield Batch(refused=refusals_of(events))
+    rows = events.filter(pl.col("rule").is_null())
+    for part in rows.iter_slices(BATCH_ROWS):
+        yield Batch(
+            rows={Failures: part.drop("rule", "naive")},
+            zone_used=bool(part["naive"].any()),
+        )
+
+
+SOURCE: Final = Source(
+    name="kernel_log",
+    version=1,
+    describes="kernel log (syslog, journal text, dmesg, kmsg): NVIDIA Xid and SXid,"
+    " network cards",
+    tables=(Failures,),
+    options=frozenset({"zone", "year", "cluster"}),
+    recognizes=recognizes,
+    read=read,
+)
