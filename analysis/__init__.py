@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from analysis import overlap
+from analysis import attempts, overlap
 from analysis._analysis import Analysis, Frames, Results, Thresholds
 from analysis.allocations import Allocations
 from analysis.attempts import Attempts
@@ -39,6 +39,9 @@ RESULTS: Final[tuple[type[Table], ...]] = (
 )
 
 #: Analyses in the order they run: each reads the lake and what came before it.
-ANALYSES: Final[tuple[Analysis, ...]] = (overlap.ANALYSIS,)
+ANALYSES: Final[tuple[Analysis, ...]] = (
+    attempts.ANALYSIS,
+    overlap.ANALYSIS,
+)
 
 __all__ = ["ANALYSES", "RESULTS", "Analysis", "Frames", "Results", "Thresholds"]

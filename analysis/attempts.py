@@ -1,8 +1,36 @@
 """One row per attempt of a run."""
 
-from typing import ClassVar
+from typing import ClassVar, Final
 
-from ingest.tables import Table
+import dataframely as dy
+import polars as pl
+
+from analysis._analysis import Analysis, Frames, Results, Thresholds
+from analysis._ledger_attempts import (
+    end_before_next,
+    windows_of_jobs,
+    windows_of_steps,
+    windows_of_traces,
+)
+from analysis._ledger_evidence import (
+    marks,
+    place_known,
+    seats_seen,
+    timed_steps,
+    traced_work,
+)
+from analysis._ledger_jobs import jobs_of_runs
+from analysis._ledger_progress import completed_steps
+from analysis._ledger_restarts import find_restarts, number_spells
+from ingest.tables import (
+    Collectives,
+    Jobs,
+    Kernels,
+    Operations,
+    RunCards,
+    StepTimings,
+    Table,
+)
 from ingest.tables import _columns as c
 
 
@@ -24,12 +52,94 @@ class Attempts(Table):
     end_ns = c.time_ns("When it ended; the last time seen while it runs.")
     is_running = c.flag("Whether it had not ended when last seen.")
     first_step = c.number("First step that it completed.", nullable=True)
-    last_step = c.number("Last step that it completed.", nullable=True)
+    last_step = c.number("Last step that it completed, by time.", nullable=True)
     last_step_end_ns = c.time_ns(
         "End of the last step that every rank completed.", nullable=True
+    )
+    step_basis = c.choice(
+        "Where its steps were seen; traces are samples, a step log is not.",
+        ("steps", "traces"),
+        nullable=True,
     )
     resumed_step = c.number(
         "Step that it resumed from, where it repeats any.", nullable=True
     )
-    gpu_count = c.count("GPUs that it held.", nullable=True)
+    gpu_count = c.count("GPUs of the job, else ranks seen.", nullable=True)
     hosts = c.text("Nodes that it held, separated by commas.")
+
+
+def find_attempts(frames: Frames) -> dy.DataFrame[Attempts]:
+    """Find the attempts of every run and the steps that each completed.
+
+    Attempts are the jobs of a run; without any, those that its step log names or that
+    show in its step numbers; without a step log, one for what its traces hold.
+
+    Args:
+        frames: Run cards, jobs, step timings, kernels, operations and collectives.
+
+    Returns:
+        One row per attempt. No attempt of a run lasts into the next.
+    """
+    timed = timed_steps(frames[StepTimings])
+    traced = traced_work(
+        frames[Kernels], frames[Operations], frames[Collectives]
+    ).collect()
+    seen = marks(timed, traced.lazy()).collect().lazy()
+    restarts = find_restarts(seen).collect().lazy()
+    jobs = jobs_of_runs(frames[Jobs], frames[RunCards])
+    windows = _windows(jobs, timed, traced.lazy(), restarts).collect().lazy()
+    placed = place_known(number_spells(seen, restarts), windows)
+    gpus = seats_seen(timed, traced.lazy(), windows).group_by("run_id", "attempt")
+    rows = (
+        windows.join(completed_steps(placed), on=["run_id", "attempt"], how="left")
+        .join(gpus.agg(seen=pl.len()), on=["run_id", "attempt"], how="left")
+        .join(
+            frames[RunCards].select("run_id", card="cluster"), on="run_id", how="left"
+        )
+    )
+    described = _describe(rows).select(Attempts.column_names()).sort(Attempts.key)
+    return Attempts.validate(described.collect(), cast=True)
+
+
+def _windows(
+    jobs: pl.LazyFrame,
+    timed: pl.LazyFrame,
+    traced: pl.LazyFrame,
+    restarts: pl.LazyFrame,
+) -> pl.LazyFrame:
+    """Take the windows of each run from the best that tells of them."""
+    ends = pl.concat(
+        [timed.select("run_id", "end_ns"), traced.select("run_id", "end_ns")]
+    )
+    of_jobs = windows_of_jobs(jobs, ends)
+    of_steps = windows_of_steps(timed, restarts).join(of_jobs, on="run_id", how="anti")
+    better = pl.concat([of_jobs, of_steps], how="diagonal")
+    of_traces = windows_of_traces(traced).join(better, on="run_id", how="anti")
+    return end_before_next(pl.concat([better, of_traces], how="diagonal"))
+
+
+def _describe(rows: pl.LazyFrame) -> pl.LazyFrame:
+    start, end = Attempts.start_ns.col, Attempts.end_ns.col
+    highest = pl.col("max_step").cum_max().forward_fill().shift(1).over("run_id")
+    return rows.sort("run_id", "start_ns", "attempt").with_columns(
+        cluster=pl.coalesce("cluster", "card"),
+        gpu_count=pl.coalesce("gpu_count", "seen"),
+        last_step_end_ns=Attempts.last_step_end_ns.col.clip(start, end),
+        resumed_step=pl.when(Attempts.first_step.col <= highest).then(
+            Attempts.first_step.col
+        ),
+    )
+
+
+def _compute(frames: Frames, _: Thresholds) -> Results:
+    return {Attempts: find_attempts(frames)}
+
+
+ANALYSIS: Final = Analysis(
+    name="attempts",
+    version=1,
+    describes="When each attempt of a run ran, and the steps that it completed",
+    inputs=(RunCards, Jobs, StepTimings, Kernels, Operations, Collectives),
+    outputs=(Attempts,),
+    compute=_compute,
+)

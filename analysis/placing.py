@@ -2,12 +2,8 @@
 
 import polars as pl
 
-from analysis.attempts import Attempts
 
-
-def place(
-    rows: pl.LazyFrame, attempts: pl.LazyFrame, time_column: str
-) -> pl.LazyFrame:
+def place(rows: pl.LazyFrame, attempts: pl.LazyFrame, time_column: str) -> pl.LazyFrame:
     """Fill a null `attempt` by time: the last attempt that had started by then.
 
     Args:
@@ -19,11 +15,9 @@ def place(
         The rows, sorted by time, with an attempt in every row: zero before the first
         attempt and for runs without any.
     """
-    starts = attempts.select(
-        Attempts.run_id.col,
-        Attempts.start_ns.col.alias("_start_ns"),
-        Attempts.attempt.col.alias("_placed"),
-    ).sort("_start_ns")
+    starts = attempts.select("run_id", _start_ns="start_ns", _placed="attempt").sort(
+        "_start_ns"
+    )
     joined = rows.sort(time_column).join_asof(
         starts,
         left_on=time_column,

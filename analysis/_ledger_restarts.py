@@ -1,0 +1,85 @@
+"""Restarts that step numbers tell of, and the spells between them."""
+
+from typing import Final
+
+import polars as pl
+
+_ORDER: Final = ("run_id", "seat", "start_ns", "end_ns", "step")
+
+
+def find_restarts(marks: pl.LazyFrame) -> pl.LazyFrame:
+    """Find where the step number of a rank does not grow any more.
+
+    Ranks see one restart at different times: each only knows that it came after its
+    last row and not after its first new one. Such spans that share the first new row
+    of any rank are one restart, dated to that row. Of the ranks that were there before,
+    at least half must have gone back with it: one bad row is not a restart.
+
+    Args:
+        marks: Columns run_id, seat, step, start_ns and end_ns.
+
+    Returns:
+        Columns run_id and restart_ns, sorted.
+    """
+    spans = _spans(marks)
+    firsts = spans.select("run_id", restart_ns="until_ns").unique().sort("restart_ns")
+    found = spans.sort("from_ns").join_asof(
+        firsts,
+        left_on="from_ns",
+        right_on="restart_ns",
+        by="run_id",
+        strategy="forward",
+        allow_exact_matches=False,
+        check_sortedness=False,
+    )
+    back = found.group_by("run_id", "restart_ns").agg(back=pl.col("seat").n_unique())
+    known = back.filter(pl.col("restart_ns").is_not_null())
+    present = _ranks_before_and_after(marks, known.select("run_id", "restart_ns"))
+    counted = known.join(present, on=["run_id", "restart_ns"], how="left")
+    kept = counted.filter(pl.col("back") * 2 >= pl.col("present").fill_null(0))
+    return kept.select("run_id", "restart_ns").sort("run_id", "restart_ns")
+
+
+def number_spells(marks: pl.LazyFrame, restarts: pl.LazyFrame) -> pl.LazyFrame:
+    """Give each row its spell: how many restarts of its run came before it."""
+    numbered = restarts.sort("run_id", "restart_ns").with_columns(
+        spell=pl.int_range(1, pl.len() + 1).over("run_id")
+    )
+    placed = marks.sort("start_ns").join_asof(
+        numbered.sort("restart_ns"),
+        left_on="start_ns",
+        right_on="restart_ns",
+        by="run_id",
+        strategy="backward",
+        check_sortedness=False,
+    )
+    return placed.with_columns(pl.col("spell").fill_null(0))
+
+
+def _spans(marks: pl.LazyFrame) -> pl.LazyFrame:
+    """Return where a rank went back: after from_ns, until_ns at the latest.
+
+    A row that begins in the first half of the one before is the same step, told twice.
+    """
+    ordered = marks.select(_ORDER).sort(_ORDER)
+    old = ordered.with_columns(pl.all().shift(1).name.prefix("old_"))
+    same = (pl.col("run_id") == pl.col("old_run_id")) & (
+        pl.col("seat").eq_missing(pl.col("old_seat"))
+    )
+    length = pl.col("old_end_ns") - pl.col("old_start_ns")
+    is_later = pl.col("start_ns") - pl.col("old_start_ns") >= length // 2
+    is_back = pl.col("step") <= pl.col("old_step")
+    return old.filter(same & is_back & is_later).select(
+        "run_id", "seat", from_ns="old_start_ns", until_ns="start_ns"
+    )
+
+
+def _ranks_before_and_after(
+    marks: pl.LazyFrame, restarts: pl.LazyFrame
+) -> pl.LazyFrame:
+    first = pl.col("start_ns").min().over("run_id", "seat")
+    placed = number_spells(marks.with_columns(first_ns=first), restarts)
+    stayed = placed.filter(pl.col("first_ns") < pl.col("restart_ns"))
+    return stayed.group_by("run_id", "restart_ns").agg(
+        present=pl.col("seat").n_unique()
+    )
