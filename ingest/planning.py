@@ -12,9 +12,7 @@ import polars as pl
 from ingest import files
 from ingest.discovery import Found
 from ingest.sources import SOURCES, Reading, Source
-from ingest.sources._source import Option
 from ingest.staging import UNRECOGNIZED, Candidate
-from ingest.tables import IngestedFiles
 
 #: Sources of which a run has one file: an edited one takes the place of the old.
 ONE_PER_RUN: Final = frozenset({"run-card", "host-map"})
@@ -153,14 +151,14 @@ def _catalogue() -> int:
 
 
 def _options(file: Found, name: str, source: Source | None) -> dict[str, str | None]:
-    values: Mapping[Option, str | None] = {
+    values: dict[str, str | None] = {
         "zone": str(file.zone),
         "run_id": f"{file.run_id_basis == 'run_card'}:{file.run_id}",
         "year": str(file.year) if file.year else None,
         "cluster": file.cluster,
         "name": name,
     }
-    wanted: Iterable[Option] = source.options if source else ()
+    wanted: Iterable[str] = source.options if source else ()
     return {option: values[option] for option in sorted(wanted)}
 
 

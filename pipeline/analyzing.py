@@ -8,15 +8,14 @@ from pathlib import Path
 from typing import Final
 
 import polars as pl
+from ingest.lake import Snapshot, Writer, snapshot
 
 from analysis import ANALYSES, Analysis, Frames
 from ingest import staging
 from ingest.errors import SettingError
-from ingest.lake import Snapshot, Writer, snapshot
 from ingest.manifest import Part
 from ingest.tables import Table
 from pipeline.checking import refuse_layouts
-
 
 #: Runs whose rows are filled; None where all are.
 Scope = frozenset[str] | None

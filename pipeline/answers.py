@@ -4,7 +4,7 @@ import json
 import math
 import sys
 from collections.abc import Iterable, Sequence
-from datetime import date, datetime, time, timedelta
+from datetime import date, time
 from decimal import Decimal
 from typing import BinaryIO, Final, Literal, TextIO
 
@@ -68,22 +68,22 @@ def _json(rows: pl.DataFrame, stream: TextIO) -> None:
 
 def _json_value(value: object) -> object:
     match value:
-        case bool() | int() | str() | None:
-            return value
         case float():
             return value if math.isfinite(value) else None
         case Decimal():
             return int(value) if value == value.to_integral_value() else float(value)
-        case datetime() | date() | time():
-            return value.isoformat()
-        case timedelta():
-            return value.total_seconds()
         case list() | pl.Series():
             return [_json_value(item) for item in value]
         case dict():
             return {str(name): _json_value(item) for name, item in value.items()}
+        case bool() | int() | str() | None:
+            return value
         case _:
-            return str(value)
+            return _time_text(value)
+
+
+def _time_text(value: object) -> str:
+    return value.isoformat() if isinstance(value, date | time) else str(value)
 
 
 def _table(rows: pl.DataFrame, stream: TextIO) -> None:

@@ -4,9 +4,9 @@ from datetime import UTC, date, datetime, time
 from typing import Final
 
 import polars as pl
+from ingest.lake import Snapshot
 
 from ingest.errors import SettingError
-from ingest.lake import Snapshot
 from ingest.tables import (
     Collectives,
     HostMap,

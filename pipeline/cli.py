@@ -56,8 +56,8 @@ def run_tokens(tokens: Sequence[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return DONE
     except OSError as error:
-        name = error.filename or "the file system"
-        say(
+        name = one_line(str(error.filename or "the file system"))
+        say(f"gpuledger: {name}: {error.strerror}; make room or give access")
             f"gpuledger: {one_line(str(name))}: {error.strerror}; make room or give access"
         )
         return FAILED

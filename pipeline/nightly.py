@@ -40,13 +40,14 @@ def _stage_in_tasks(root: Path, batches: Sequence[list[Candidate]]) -> Iterator[
 
 @flow(name="nightly", persist_result=False)
 def nightly(  # noqa: PLR0913 - a schedule stores plain values
+    *,
     inbox: str,
     lake: str,
     run_card: str | None = None,
     run_id: str | None = None,
     zone: str | None = None,
     jobs: int = 2,
-    wait: bool = True,  # noqa: FBT001, FBT002 - as above
+    wait: bool = True,
 ) -> Summary:
     """Bring in what is new, analyse it, write the report and sum the night up.
 
@@ -61,15 +62,8 @@ def nightly(  # noqa: PLR0913 - a schedule stores plain values
     """
     night = Night(inbox, lake, run_card, run_id, zone, jobs, wait)
     settings = night.settings()
-    logger = get_run_logger()
-    done = steps.main_job(
-        settings,
-        [Path(night.inbox)],
-        night.reading().options(settings),
-        _stage_in_tasks,
-        logger.info,
-        wait=night.wait,
-    )
+    order = night.order(settings)
+    done = steps.main_job(settings, order, _stage_in_tasks, get_run_logger().info)
     summary = Summary.of(done)
     create_markdown_artifact(
         key="nightly-summary", markdown=summary.markdown(), description="The night"

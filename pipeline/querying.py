@@ -5,8 +5,8 @@ from typing import cast
 
 import duckdb
 import polars as pl
-
 from ingest.catalog import open_catalog
+
 from ingest.errors import QueryError
 from pipeline.logs import one_line
 

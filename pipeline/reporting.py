@@ -7,12 +7,12 @@ from importlib.metadata import version
 from pathlib import Path
 
 import polars as pl
+from ingest.lake import Snapshot, snapshot
 
 import reports
 from analysis import ANALYSES, Frames
 from analysis.runs import Runs
 from ingest.errors import SettingError
-from ingest.lake import Snapshot, snapshot
 from ingest.planning import display
 from pipeline.analyzing import known_thresholds
 from pipeline.settings import Settings

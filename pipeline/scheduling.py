@@ -13,7 +13,7 @@ from pipeline.logs import Say, one_line
 from pipeline.settings import Settings
 
 if TYPE_CHECKING:
-    from pipeline.steps import Done
+    from pipeline.steps import Done, Order
 
 #: Files of a night's summary, beside the report.
 SUMMARY_NAME: Final = "nightly.md"
@@ -70,10 +70,13 @@ class Night:
         """Return the settings of the place where the night runs."""
         return settings_.load(lake=Path(self.lake), zone=self.zone, jobs=self.jobs)
 
-    def reading(self) -> Reading:
-        """Return how files are read."""
-        run = Path(self.run_card) if self.run_card else None
-        return Reading(run=run, run_id=self.run_id, zone=self.zone, jobs=self.jobs)
+    def order(self, settings: Settings) -> "Order":
+        """Return the main job that the night is."""
+        from pipeline.steps import Order
+
+        card = Path(self.run_card) if self.run_card else None
+        options = Reading(run=card, run_id=self.run_id).options(settings)
+        return Order([Path(self.inbox)], options, wait=self.wait)
 
     def parameters(self) -> dict[str, str | int | bool | None]:
         """Return the night as the parameters of a flow."""
@@ -112,14 +115,8 @@ def run_plainly(night: Night, say: Say) -> Summary:
     from pipeline import steps
 
     settings = night.settings()
-    done = steps.main_job(
-        settings,
-        [Path(night.inbox)],
-        night.reading().options(settings),
-        steps.stage_in_threads(settings.jobs),
-        say,
-        wait=night.wait,
-    )
+    stage_all = steps.stage_in_threads(settings.jobs)
+    done = steps.main_job(settings, night.order(settings), stage_all, say)
     summary = Summary.of(done)
     path = Path(done.report).with_name(SUMMARY_NAME)
     path.write_text(summary.markdown(), encoding="utf-8")

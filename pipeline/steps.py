@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Final
 
 import polars as pl
+from ingest.lake import Writer, known_files, open_writer, snapshot
 
 from analysis import RESULTS
 from ingest import catalog, discovery, planning, staging
-from ingest.lake import Writer, known_files, open_writer, snapshot
 from ingest.staging import Candidate, Staged
 from ingest.tables import TABLES, IngestedFiles, Table
 from pipeline import analyzing, checking
@@ -66,7 +66,7 @@ class Ingested:
             yield _refusal(row)
         more = self.refused.height - REFUSED_SHOWN
         if more > 0:
-            yield f"and {more} more: SELECT * FROM ingested_files WHERE rows_rejected > 0"
+            yield f"and {more} more files: see ingested_files where rows_rejected > 0"
 
     def _head(self) -> str:
         if self.files.is_empty():
@@ -86,7 +86,7 @@ def _refusal(row: dict[str, object]) -> str:
         return f"{path}: refused: no source recognizes it (gpuledger tables --sources)"
     return (
         f"{path}: {row['rows_rejected']} of {row['rows_read']} rows refused:"
-        f" SELECT * FROM rejected_rows WHERE file_id = '{row['file_id']}'"
+        f" see rejected_rows where file_id = '{row['file_id']}'"
     )
 
 
@@ -147,6 +147,23 @@ def stage_in_threads(jobs: int) -> StageAll:
 
 
 @dataclass(frozen=True, slots=True)
+class Order:
+    """What a main job is asked for.
+
+    Attributes:
+        paths: Files, folders and globs.
+        options: What was said for all files.
+        report: File to write; `report.html` in the lake where None.
+        wait: Whether to wait for another writer of the lake.
+    """
+
+    paths: Sequence[Path]
+    options: discovery.Options
+    report: Path | None = None
+    wait: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Done:
     """What a main job did.
 
@@ -184,25 +201,17 @@ def analyze(
     return done
 
 
-def main_job(
-    settings: Settings,
-    paths: Sequence[Path],
-    options: discovery.Options,
-    stage_all: StageAll,
-    say: Say,
-    *,
-    report: Path | None = None,
-    wait: bool = False,
-) -> Done:
+def main_job(settings: Settings, order: Order, stage_all: StageAll, say: Say) -> Done:
     """Ingest, analyse and report, under one lock of the lake.
 
     Raises:
         TelemetryError: If a path, a setting, a run card or the lake cannot be used.
     """
-    with open_writer(settings.lake, wait=wait, grace_s=settings.grace_s) as writer:
-        ingested = ingest(writer, paths, options, stage_all, say)
+    lake = settings.lake
+    with open_writer(lake, wait=order.wait, grace_s=settings.grace_s) as writer:
+        ingested = ingest(writer, order.paths, order.options, stage_all, say)
         say("analysing")
         analyzed = analyze(writer, settings)
     say("writing the report")
-    path = write_report(settings.lake, settings, report)
+    path = write_report(lake, settings, order.report)
     return Done(ingested, analyzed, planning.display(path.resolve()))

@@ -19,6 +19,7 @@ def analyze(
         common: What every command takes.
     """
     from ingest.lake import open_writer
+
     from pipeline import steps
 
     settings = settings_of(common)

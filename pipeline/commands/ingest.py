@@ -25,6 +25,7 @@ def ingest(*paths: Path, reading: Reading = READING, common: Common = COMMON) ->
         common: What every command takes.
     """
     from ingest.lake import open_writer
+
     from pipeline import steps
 
     settings = settings_of(common, reading)

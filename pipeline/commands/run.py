@@ -33,11 +33,9 @@ def run(
     from pipeline import steps
 
     settings = settings_of(common, reading)
+    order = steps.Order(paths, reading.options(settings), report, common.wait)
     stage_all = steps.stage_in_threads(settings.jobs)
-    options = reading.options(settings)
-    done = steps.main_job(
-        settings, paths, options, stage_all, common.say, report=report, wait=common.wait
-    )
+    done = steps.main_job(settings, order, stage_all, common.say)
     for line in done.ingested.lines():
         common.say(line)
     answer(done.report)

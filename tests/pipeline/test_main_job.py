@@ -47,8 +47,7 @@ def test_rows_read_are_accounted_for(mixed: "Job") -> None:
 
 def test_rows_accepted_are_the_rows_there_are(mixed: "Job") -> None:
     tables = mixed.sql(
-        "SELECT DISTINCT table_name FROM duckdb_columns()"
-        " WHERE column_name = 'file_id'"
+        "SELECT DISTINCT table_name FROM duckdb_columns() WHERE column_name = 'file_id'"
     )["table_name"]
     counted: dict[str, int] = {}
     for name in tables:
