@@ -2,14 +2,14 @@
 
 from typing import Final
 
-from analysis import attempts, overlap
+from analysis import attempts, incidents, overlap
 from analysis._analysis import Analysis, Frames, Results, Thresholds
 from analysis.allocations import Allocations
 from analysis.attempts import Attempts
 from analysis.collective_waits import CollectiveWaits
 from analysis.energy import Energy
 from analysis.gpus import Gpus
-from analysis.incidents import Incidents
+from analysis.incidents import IncidentEvents, Incidents
 from analysis.interrupt_rates import InterruptRates
 from analysis.interruptions import Interruptions
 from analysis.late_ranks import LateRanks
@@ -26,6 +26,7 @@ RESULTS: Final[tuple[type[Table], ...]] = (
     Gpus,
     Allocations,
     Incidents,
+    IncidentEvents,
     Interruptions,
     Overlap,
     CollectiveWaits,
@@ -42,6 +43,7 @@ RESULTS: Final[tuple[type[Table], ...]] = (
 ANALYSES: Final[tuple[Analysis, ...]] = (
     attempts.ANALYSIS,
     overlap.ANALYSIS,
+    incidents.ANALYSIS,
 )
 
 __all__ = ["ANALYSES", "RESULTS", "Analysis", "Frames", "Results", "Thresholds"]

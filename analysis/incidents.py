@@ -1,9 +1,41 @@
-"""One row per cause on a node or fabric."""
+"""What broke: lines of failure logs, brought together by cause."""
 
-from typing import ClassVar
+import hashlib
+from typing import ClassVar, Final
 
-from ingest.tables import Table
+import polars as pl
+
+from analysis._analysis import Analysis, Frames, Results, Thresholds
+from analysis._failure_events import JOB_SLACK_NS, group_lines, lay_to_gpu
+from analysis._failure_roles import CATEGORIES, ROLES, SEVERITIES, category
+from analysis._held_nodes import held_nodes, job_nodes, last_holder
+from analysis._incident_chains import (
+    CONSEQUENCES,
+    absorb,
+    chain,
+    merge_under_switches,
+    roots,
+)
+from analysis.attempts import Attempts
+from analysis.gpus import Gpus
+from ingest.tables import Failures, Jobs, Table
 from ingest.tables import _columns as c
+from ingest.times import SECOND_NS
+
+#: Longest silence inside an event. Delta's rule (arXiv 2503.11901): equal errors of a
+#: GPU within 5 s are one.
+EVENT_GAP_S: Final = 5.0
+
+#: Longest silence inside an incident: checks of health run every 5 minutes (arXiv
+#: 2410.21680), so what one of them still sees belongs to what the last one saw.
+INCIDENT_WINDOW_S: Final = 300.0
+
+#: Longest event and longest incident: Delta's rule caps a spell at a day, so that what
+#: goes on for weeks is not counted as one.
+SPELL_S: Final = 86_400.0
+
+#: Digits of an identity: 64 bits, so that a million incidents are told apart.
+_ID_DIGITS: Final = 16
 
 
 class Incidents(Table):
@@ -13,7 +45,10 @@ class Incidents(Table):
 
     incident_id = c.identifier("Incident.")
     cluster = c.identifier("Cluster of the node.")
-    host = c.identifier("Node; null where no source tells.", nullable=True)
+    host = c.identifier(
+        "Node; null where no source tells, or where several nodes share the cause.",
+        nullable=True,
+    )
     gpu_key = c.identifier("GPU of the root event.", nullable=True)
     first_ns = c.time_ns("First event.", nullable=True)
     last_ns = c.time_ns("Last event.", nullable=True)
@@ -21,9 +56,120 @@ class Incidents(Table):
     root_code = c.identifier("Code that started it.")
     name = c.text("Meaning of the code.")
     component = c.identifier("Component at fault.", nullable=True)
-    role = c.choice(
-        "What the incident is in the chain of causes.",
-        ("root", "cascade", "user", "symptom"),
+    category = c.choice("Whose it is.", CATEGORIES)
+    severity = c.choice(
+        "How bad the root code is; what is no worse than info is listed, and neither"
+        " counted as a failure nor blamed for an interruption.",
+        SEVERITIES,
     )
+    role = c.choice("What the incident is in the chain of causes.", ROLES)
     lines = c.tally("Lines of the sources.")
     events = c.tally("Events: same GPU and code within the gap.")
+    host_count = c.count("Nodes that tell of it.")
+
+
+class IncidentEvents(Table):
+    """One row per event: lines of one GPU and code that follow each other closely."""
+
+    key: ClassVar = (
+        "incident_id",
+        "host",
+        "gpu_key",
+        "source",
+        "code",
+        "first_ns",
+    )
+
+    incident_id = c.identifier("Incident that the event belongs to.")
+    cluster = c.identifier("Cluster of the node.")
+    host = c.identifier("Node; null where no source tells.", nullable=True)
+    gpu_key = c.identifier("GPU, by the best identity known.", nullable=True)
+    source = c.identifier("Family of the code.")
+    code = c.identifier("Code.")
+    name = c.text("Meaning of the code.")
+    component = c.identifier("Component at fault.", nullable=True)
+    category = c.choice("Whose it is.", CATEGORIES)
+    severity = c.choice("How bad it is.", SEVERITIES, nullable=True)
+    role = c.choice("What the event is in the chain of causes.", ROLES)
+    first_ns = c.time_ns("First line; null where it has no time.", nullable=True)
+    last_ns = c.time_ns("Last line.", nullable=True)
+    lines = c.tally("Lines of the sources.")
+    run_id = c.identifier("Run that held the node then.", nullable=True)
+    attempt = c.index("Attempt of that run.", nullable=True)
+
+
+def find_incidents(frames: Frames, thresholds: Thresholds) -> Results:
+    """Bring failure lines together to events, and events to incidents."""
+    span_ns = round(thresholds["incident_spell_s"] * SECOND_NS)
+    gap_ns = round(thresholds["incident_event_gap_s"] * SECOND_NS)
+    window_ns = round(thresholds["incident_window_s"] * SECOND_NS)
+    nodes = held_nodes(frames[Attempts], frames[Gpus])
+    jobs = pl.concat(
+        [job_nodes(frames[Jobs]), nodes.drop("run_id", "attempt")], how="diagonal"
+    ).unique()
+    lines = group_lines(frames[Failures], gap_ns, span_ns)
+    placed = last_holder(lay_to_gpu(lines, jobs), nodes.drop("job_id"), JOB_SLACK_NS)
+    chained = chain(placed.collect(), window_ns, span_ns)
+    switches = frames[Gpus].select(Gpus.host.name, Gpus.switch.name).collect()
+    events = absorb(merge_under_switches(chained, switches))
+    named = events.join(_name(roots(events)), on="chain").with_columns(
+        category=category()
+    )
+    return {
+        Incidents: _sum_up(named),
+        IncidentEvents: named.select(IncidentEvents.column_names()),
+    }
+
+
+def _name(rooted: pl.DataFrame) -> pl.DataFrame:
+    """Return `chain` and `incident_id`, which only the root event decides."""
+    columns = ["cluster", "host", "gpu_key", "source", "code", "first_ns", "undated"]
+    told = rooted.select("chain", identity=pl.struct(columns).struct.json_encode())
+    digest = pl.col("identity").map_elements(_digest, return_dtype=pl.String)
+    return told.select("chain", incident_id=digest)
+
+
+def _digest(identity: str) -> str:
+    return hashlib.sha256(identity.encode()).hexdigest()[:_ID_DIGITS]
+
+
+def _sum_up(events: pl.DataFrame) -> pl.DataFrame:
+    is_cause = ~pl.col("role").is_in(CONSEQUENCES)
+    causing = (
+        pl.when(is_cause.any())
+        .then(pl.col("host").filter(is_cause).n_unique())
+        .otherwise(pl.col("host").n_unique())
+    )
+    sums = events.group_by("incident_id").agg(
+        pl.col("last_ns").max(),
+        pl.col("lines").sum(),
+        _first_ns=pl.col("first_ns").min(),
+        events=pl.len().cast(pl.Int64),
+        host_count=pl.col("host").drop_nulls().n_unique().cast(pl.Int64),
+        _causing=causing,
+    )
+    root = roots(events).drop("lines", "last_ns").join(sums, on="incident_id")
+    one_host = pl.when(pl.col("_causing") == 1).then("host")
+    told = root.with_columns(
+        one_host.alias("host"),
+        pl.col("severity").fill_null("error"),
+        first_ns=pl.col("_first_ns"),
+        root_source=pl.col("source"),
+        root_code=pl.col("code"),
+    )
+    return told.select(Incidents.column_names()).sort("first_ns", "incident_id")
+
+
+ANALYSIS: Final = Analysis(
+    name="incidents",
+    version=1,
+    describes="What broke, by cause: lines, events and incidents.",
+    inputs=(Failures, Jobs, Attempts, Gpus),
+    outputs=(Incidents, IncidentEvents),
+    compute=find_incidents,
+    thresholds={
+        "incident_event_gap_s": EVENT_GAP_S,
+        "incident_window_s": INCIDENT_WINDOW_S,
+        "incident_spell_s": SPELL_S,
+    },
+)
