@@ -58,7 +58,5 @@ def run_tokens(tokens: Sequence[str]) -> int:
     except OSError as error:
         name = one_line(str(error.filename or "the file system"))
         say(f"gpuledger: {name}: {error.strerror}; make room or give access")
-            f"gpuledger: {one_line(str(name))}: {error.strerror}; make room or give access"
-        )
         return FAILED
     return code if isinstance(code, int) else DONE
