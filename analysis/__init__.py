@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from analysis import attempts, incidents, overlap
+from analysis import attempts, gpus, incidents, overlap, runs
 from analysis._analysis import Analysis, Frames, Results, Thresholds
 from analysis.allocations import Allocations
 from analysis.attempts import Attempts
@@ -42,6 +42,8 @@ RESULTS: Final[tuple[type[Table], ...]] = (
 #: Analyses in the order they run: each reads the lake and what came before it.
 ANALYSES: Final[tuple[Analysis, ...]] = (
     attempts.ANALYSIS,
+    runs.ANALYSIS,
+    gpus.ANALYSIS,
     overlap.ANALYSIS,
     incidents.ANALYSIS,
 )

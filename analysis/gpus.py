@@ -1,20 +1,52 @@
 """One row per GPU in a role of an attempt."""
 
-from typing import ClassVar
+from typing import ClassVar, Final
 
-from ingest.tables import Table
+import dataframely as dy
+import polars as pl
+
+from analysis._analysis import Analysis, Frames, Results, Thresholds
+from analysis._ledger_evidence import seats_seen, timed_steps, traced_work
+from analysis._ledger_hosts import mapped_gpus
+from analysis._ledger_layout import place_in_layout
+from analysis.attempts import Attempts
+from analysis.runs import Runs
+from ingest.tables import (
+    Collectives,
+    HostMap,
+    Kernels,
+    Operations,
+    StepTimings,
+    Table,
+)
 from ingest.tables import _columns as c
 
 
 class Gpus(Table):
     """One row per GPU in a role of an attempt."""
 
-    key: ClassVar = ("run_id", "attempt", "rank", "host", "gpu_uuid")
+    key: ClassVar = (
+        "run_id",
+        "attempt",
+        "rank",
+        "trace_id",
+        "device",
+        "host",
+        "local_rank",
+        "gpu_uuid",
+    )
 
     cluster = c.identifier("Cluster of the GPU.", nullable=True)
     run_id = c.identifier("Run that the row belongs to.")
     attempt = c.index("Attempt of the run, counted from zero.")
-    rank = c.index("Global rank; null for a spare.", nullable=True)
+    rank = c.index(
+        "Global rank; null for a spare, and where no source tells it.", nullable=True
+    )
+    is_seen = c.flag("Whether the GPU was seen at work, not only on the host map.")
+    trace_id = c.identifier(
+        "Trace that the GPU is known by, where no rank is.", nullable=True
+    )
+    device = c.index("Device inside that trace, where no rank is known.", nullable=True)
     from_ns = c.time_ns("Start of the role.")
     to_ns = c.time_ns("End of the role.")
     host = c.identifier("Node of the GPU.", nullable=True)
@@ -32,3 +64,65 @@ class Gpus(Table):
     pp_rank = c.index("Pipeline stage.", nullable=True)
     dp_rank = c.index("Data-parallel replica.", nullable=True)
     ep_rank = c.index("Position in the expert-parallel group.", nullable=True)
+
+
+def find_gpus(frames: Frames) -> dy.DataFrame[Gpus]:
+    """Say which GPU each rank of an attempt had, and where it stands in the layout.
+
+    Ranks that were seen have a row, and so has every row of the host map. A GPU that
+    only a trace without a rank knows has the bounds of its trace, any other those of
+    the attempt.
+
+    Args:
+        frames: Runs, attempts, host map, step timings, kernels, operations and
+            collectives.
+    """
+    traced = traced_work(frames[Kernels], frames[Operations], frames[Collectives])
+    timed = timed_steps(frames[StepTimings])
+    seen = seats_seen(timed, traced, frames[Attempts]).with_columns(
+        is_seen=pl.lit(value=True)
+    )
+    mapped = mapped_gpus(frames[HostMap], frames[Attempts])
+    by_rank = ["run_id", "attempt", "rank"]
+    has_rank = pl.col("rank").is_not_null()
+    ranks = seen.filter(has_rank).drop("start_ns", "end_ns")
+    known = ranks.join(mapped.filter(has_rank), on=by_rank, how="full", coalesce=True)
+    rows = pl.concat(
+        [known, mapped.filter(~has_rank), seen.filter(~has_rank)], how="diagonal"
+    )
+    windows = frames[Attempts].select(
+        *["run_id", "attempt", "cluster"], opened="start_ns", closed="end_ns"
+    )
+    dated = rows.join(windows, on=["run_id", "attempt"]).with_columns(
+        from_ns=pl.coalesce("start_ns", "opened").clip("opened", "closed"),
+        to_ns=pl.coalesce("end_ns", "closed").clip("opened", "closed"),
+        is_seen=pl.col("is_seen").fill_null(value=False),
+        serial=pl.lit(None, pl.String),
+    )
+    placed = place_in_layout(dated, frames[Runs])
+    return Gpus.validate(
+        placed.select(Gpus.column_names()).unique(Gpus.key).sort(Gpus.key).collect(),
+        cast=True,
+    )
+
+
+def _compute(frames: Frames, _: Thresholds) -> Results:
+    return {Gpus: find_gpus(frames)}
+
+
+ANALYSIS: Final = Analysis(
+    name="gpus",
+    version=1,
+    describes="Which GPU each rank of an attempt had, and where it stands",
+    inputs=(
+        Runs,
+        Attempts,
+        HostMap,
+        StepTimings,
+        Kernels,
+        Operations,
+        Collectives,
+    ),
+    outputs=(Gpus,),
+    compute=_compute,
+)

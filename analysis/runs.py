@@ -1,8 +1,13 @@
 """One row per run, its card joined to what was seen of it."""
 
-from typing import ClassVar
+from typing import ClassVar, Final
 
-from ingest.tables import Table
+import dataframely as dy
+import polars as pl
+
+from analysis._analysis import Analysis, Frames, Results, Thresholds
+from analysis.attempts import Attempts
+from ingest.tables import Jobs, RunCards, Table
 from ingest.tables import _columns as c
 
 
@@ -38,3 +43,61 @@ class Runs(Table):
     has_card = c.flag("Whether a run card describes the run.")
     start_ns = c.time_ns("Start of the first attempt.", nullable=True)
     end_ns = c.time_ns("End of the last attempt.", nullable=True)
+
+
+def describe_runs(
+    cards: dy.LazyFrame[RunCards],
+    jobs: dy.LazyFrame[Jobs],
+    attempts: dy.LazyFrame[Attempts],
+) -> dy.DataFrame[Runs]:
+    """Join the card of each run to what was seen of it.
+
+    A run without a card is known from its attempts, or from a job that names it and
+    never started. What no card says is null; the billing is then `allocated`.
+
+    Returns:
+        One row per run that a card, an attempt or a job names.
+    """
+    seen = attempts.group_by("run_id").agg(
+        Attempts.start_ns.col.min(),
+        Attempts.end_ns.col.max(),
+        seen_cluster=Attempts.cluster.col.drop_nulls().first(),
+        seen_gpus=Attempts.gpu_count.col.max(),
+    )
+    described = cards.with_columns(has_card=pl.lit(value=True))
+    named = pl.concat(
+        [
+            described.select("run_id"),
+            seen.select("run_id"),
+            jobs.filter(Jobs.run_id.col.is_not_null()).select("run_id"),
+        ]
+    )
+    rows = (
+        named.unique()
+        .join(described, on="run_id", how="left")
+        .join(seen, on="run_id", how="left")
+        .with_columns(
+            cluster=pl.coalesce("cluster", "seen_cluster"),
+            gpu_count=pl.coalesce(RunCards.gpus.col, "seen_gpus"),
+            gpu_model=RunCards.gpu.col,
+            billing=RunCards.billing.col.fill_null("allocated"),
+            has_card=pl.col("has_card").fill_null(value=False),
+        )
+    )
+    return Runs.validate(
+        rows.select(Runs.column_names()).sort(Runs.key).collect(), cast=True
+    )
+
+
+def _compute(frames: Frames, _: Thresholds) -> Results:
+    return {Runs: describe_runs(frames[RunCards], frames[Jobs], frames[Attempts])}
+
+
+ANALYSIS: Final = Analysis(
+    name="runs",
+    version=1,
+    describes="What each run is, from its card and from what was seen of it",
+    inputs=(RunCards, Jobs, Attempts),
+    outputs=(Runs,),
+    compute=_compute,
+)
