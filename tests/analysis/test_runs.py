@@ -9,7 +9,6 @@ from analysis.attempts import Attempts
 from analysis.runs import describe_runs
 from ingest.tables import Jobs, RunCards, Table
 
-
 T = TypeVar("T", bound=Table)
 
 
