@@ -14,6 +14,7 @@ from analysis import ANALYSES, Frames
 from analysis.runs import Runs
 from ingest.errors import SettingError
 from ingest.planning import display
+from ingest.tables import Table
 from pipeline.analyzing import known_thresholds
 from pipeline.settings import Settings
 from reports.dollars import Price
@@ -55,7 +56,7 @@ def write_report(
 
 
 def _of_run(
-    lake: Snapshot, table: type[reports.Table], run_id: str | None
+    lake: Snapshot, table: type[Table], run_id: str | None
 ) -> pl.LazyFrame:
     frame = lake.scan(table)
     if run_id is None or "run_id" not in table.column_names():
