@@ -1,0 +1,183 @@
+"""Bring staged files into the lake: one generation, whole or not at all."""
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+import polars as pl
+
+from ingest import _parts
+from ingest._contest import Gone, Outcome, settle
+from ingest._draft import Draft
+from ingest._parts import FILE_ID
+from ingest.staging import Staged
+from ingest.tables import TABLES, IngestedFiles, RejectedRows, Table
+
+#: Tables that tell of files; their rows are never in contest.
+_ABOUT_FILES: Final = (IngestedFiles, RejectedRows)
+
+#: Tables of raw rows.
+_RAW: Final = tuple(table for table in TABLES if table not in _ABOUT_FILES)
+
+_ACCEPTED: Final = IngestedFiles.rows_accepted.name
+_REJECTED: Final = IngestedFiles.rows_rejected.name
+_RETIRED: Final = IngestedFiles.rows_retired.name
+
+
+class Chosen(NamedTuple):
+    """Files of a commit: those that come, those that leave, those known before."""
+
+    new: frozenset[str]
+    gone: frozenset[str]
+    known: frozenset[str]
+
+
+def choose(draft: Draft, staged: Sequence[Staged]) -> Chosen:
+    """Tell which files come, and which leave for them.
+
+    A file that is in the lake already does not come again, nor one of which another
+    file of the same commit is a newer state.
+    """
+    live = {f for part in draft.parts(IngestedFiles) for f in part.file_ids}
+    offered = {file_id for some in staged for file_id in some.files[FILE_ID]}
+    known = offered & live
+    gone = {
+        old
+        for some in staged
+        for file_id, superseded in some.supersedes.items()
+        if file_id not in known
+        for old in superseded
+        if old != file_id
+    }
+    return Chosen(frozenset(offered - live - gone), frozenset(gone), frozenset(known))
+
+
+def bring(draft: Draft, staged: Sequence[Staged]) -> tuple[Chosen, pl.DataFrame]:
+    """Bring staged files into a draft.
+
+    Returns:
+        Which files come and leave, and the rows of IngestedFiles of those that come.
+    """
+    chosen = choose(draft, staged)
+    files = _admit(draft, staged, chosen.new)
+    retired = _retire(draft)
+    left = {table: _dismiss(draft, table, chosen.gone) for table in TABLES}
+
+    def last_of(file_ids: pl.Series) -> pl.DataFrame:
+        known = _parts.scan(draft.root, draft.parts(IngestedFiles), IngestedFiles)
+        rows = pl.concat([known, files.lazy()])
+        wanted = rows.filter(pl.col(FILE_ID).is_in(file_ids.implode()))
+        return wanted.select(FILE_ID, IngestedFiles.last_ns.name).collect()
+
+    outcomes = [settle(draft, table, left[table], last_of) for table in _RAW]
+    counted = _account(draft, files, retired, outcomes)
+    return chosen, counted.filter(pl.col(FILE_ID).is_in(sorted(chosen.new)))
+
+
+def _admit(draft: Draft, staged: Sequence[Staged], new: frozenset[str]) -> pl.DataFrame:
+    """Add the parts of new files, each file once; return their rows."""
+    tables = {table.sql_name(): table for table in TABLES}
+    missing = set(new)
+    frames = [IngestedFiles.create_empty()]
+    for some in staged:
+        coming = missing & set(some.files[FILE_ID])
+        missing -= coming
+        frames.append(some.files.filter(pl.col(FILE_ID).is_in(sorted(coming))))
+        draft.add(some.parts)
+        for part in some.parts:
+            others = set(part.file_ids) - coming
+            draft.take_out_files(tables[part.table], part, others)
+    return pl.concat(frames)
+
+
+def _retire(draft: Draft) -> pl.DataFrame:
+    """Drop what comes for retired days; return the rows of each file."""
+    late = [
+        (table, part)
+        for table in _RAW
+        for part in draft.fresh(table, "raw")
+        if part.day and (part.table, part.day) in draft.before.retired_days
+    ]
+    counts = [_nothing()]
+    for table, part in late:
+        rows = _parts.scan(draft.root, [part], table).select(FILE_ID).collect()
+        counts.append(_count(rows, _ACCEPTED, -1))
+        counts.append(_count(rows, _RETIRED, 1))
+        draft.drop(part)
+    return pl.concat(counts, how="diagonal")
+
+
+def _dismiss(draft: Draft, table: type[Table], gone: frozenset[str]) -> Gone:
+    """Take the rows of files that leave out of a table."""
+    left = []
+    for part in draft.standing(table, "raw", "duplicate"):
+        if not gone.isdisjoint(part.file_ids):
+            draft.take_out_files(table, part, gone)
+            left += [part] if part.kind == "raw" else []
+    return Gone(gone, left)
+
+
+def _account(
+    draft: Draft,
+    files: pl.DataFrame,
+    retired: pl.DataFrame,
+    outcomes: Sequence[Outcome],
+) -> pl.DataFrame:
+    """Write what has become of the files' rows; return every changed row."""
+    lost = pl.concat(outcome.lost for outcome in outcomes)
+    back = pl.concat(outcome.back for outcome in outcomes)
+    draft.write(RejectedRows, lost)
+    _forgive(draft, back)
+    changes = [
+        retired,
+        _count(lost, _ACCEPTED, -1),
+        _count(lost, _REJECTED, 1),
+        _count(back, _ACCEPTED, 1),
+        _count(back, _REJECTED, -1),
+    ]
+    total = pl.concat(changes, how="diagonal").group_by(FILE_ID).sum()
+    touched = _take_files(draft, total[FILE_ID])
+    counted = _add(pl.concat([files, *touched]), total)
+    draft.write(IngestedFiles, counted)
+    return counted
+
+
+def _forgive(draft: Draft, back: pl.DataFrame) -> None:
+    """Take the records of rows that came back out of RejectedRows."""
+    if back.is_empty():
+        return
+    key = pl.struct(RejectedRows.key)
+    records = back.select(key.alias("key"))["key"]
+    file_ids = set(back[FILE_ID])
+    for part in draft.parts(RejectedRows):
+        if not file_ids.isdisjoint(part.file_ids):
+            draft.take_out(RejectedRows, part, key.is_in(records.implode()))
+
+
+def _take_files(draft: Draft, file_ids: pl.Series) -> list[pl.DataFrame]:
+    wanted = set(file_ids)
+    return [
+        draft.take_out(IngestedFiles, part, pl.col(FILE_ID).is_in(file_ids.implode()))
+        for part in draft.parts(IngestedFiles)
+        if not wanted.isdisjoint(part.file_ids)
+    ]
+
+
+def _nothing() -> pl.DataFrame:
+    return pl.DataFrame(
+        schema={FILE_ID: pl.String}
+        | dict.fromkeys((_ACCEPTED, _REJECTED, _RETIRED), pl.Int64)
+    )
+
+
+def _count(rows: pl.DataFrame, column: str, sign: int) -> pl.DataFrame:
+    """Return rows by file, as a change of one column of IngestedFiles."""
+    change = (pl.len().cast(pl.Int64) * sign).alias(column)
+    return rows.group_by(FILE_ID).agg(change)
+
+
+def _add(files: pl.DataFrame, changes: pl.DataFrame) -> pl.DataFrame:
+    joined = files.join(changes, on=FILE_ID, how="left", suffix="_change")
+    return joined.with_columns(
+        pl.col(name) + pl.col(f"{name}_change").fill_null(0)
+        for name in (_ACCEPTED, _REJECTED, _RETIRED)
+    ).select(files.columns)

@@ -1,0 +1,59 @@
+"""What it takes for a file to be there, whole, after the power has failed."""
+
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO, Final
+
+#: Drawn once in the life of a process and inherited by its forks. The names of their
+#: parts start with it, so that recovery can spare what is still being staged.
+PROCESS: Final = secrets.token_hex(4)
+
+#: How the name of a file starts that is about to take another's place.
+PARTIAL: Final = ".partial-"
+
+
+def part_name() -> str:
+    """Return a new name for a part: 32 hexadecimal digits, then the ending."""
+    return f"{PROCESS}{secrets.token_hex(12)}.parquet"
+
+
+def sync(file: BinaryIO) -> None:
+    """Wait until a file's content is on disk."""
+    file.flush()
+    os.fsync(file.fileno())
+
+
+def sync_folder(folder: Path) -> None:
+    """Wait until the names in a folder are on disk."""
+    if os.name == "nt":
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def make_folder(folder: Path) -> None:
+    """Create a folder and those above it, durably."""
+    missing = [folder, *folder.parents]
+    missing = missing[: next(i for i, f in enumerate(missing) if f.is_dir())]
+    for new in reversed(missing):
+        new.mkdir(exist_ok=True)
+        sync_folder(new.parent)
+
+
+@contextmanager
+def replacing(target: Path) -> Iterator[Path]:
+    """Give a path beside the target; what is there at the end takes its place."""
+    partial = target.with_name(f"{PARTIAL}{secrets.token_hex(8)}-{target.name}")
+    try:
+        yield partial
+        os.replace(partial, target)  # noqa: PTH105 - the commit, called by its name
+    except BaseException:
+        partial.unlink(missing_ok=True)
+        raise
+    sync_folder(target.parent)

@@ -1,0 +1,55 @@
+"""What the holder of the lock does first: delete what belongs to no generation."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from ingest import _disk, manifest
+from ingest.errors import LakeError
+
+#: The views over the lake. Their file comes after a first commit, never before.
+CATALOG: Final = "gpuledger.duckdb"
+
+#: Names that only this project gives; nothing else in the folder is ever deleted.
+_PART: Final = re.compile(r"[0-9a-f]{32}\.parquet")
+
+
+def recover(root: Path, replaced_before_ns: int) -> None:
+    """Delete parts that no manifest names, and replaced ones after their grace.
+
+    Parts that this very process stages at the moment are left alone.
+
+    Args:
+        root: The lake's folder.
+        replaced_before_ns: Parts that were replaced later than this are kept. [ns]
+
+    Raises:
+        LakeError: If the manifest is damaged or missing.
+    """
+    _refuse_lost_manifest(root)
+    now = manifest.load(root)
+    kept = {part.path for part in now.parts} | {
+        part.path for part in now.replaced if part.replaced_ns > replaced_before_ns
+    }
+    for path in _parts_on_disk(root):
+        name = path.relative_to(root).as_posix()
+        if name not in kept and not path.name.startswith(_disk.PROCESS):
+            path.unlink(missing_ok=True)
+    for path in root.glob(f"{_disk.PARTIAL}*"):
+        path.unlink(missing_ok=True)
+
+
+def _parts_on_disk(root: Path) -> Iterator[Path]:
+    for path in root.glob("*/day=*/*.parquet"):
+        if _PART.fullmatch(path.name):
+            yield path
+
+
+def _refuse_lost_manifest(root: Path) -> None:
+    if (root / CATALOG).exists() and not (root / manifest.MANIFEST).exists():
+        message = (
+            f"{root / manifest.MANIFEST}: missing, though the lake has been written;"
+            f" restore it from a backup, or delete {CATALOG} to begin anew"
+        )
+        raise LakeError(message)

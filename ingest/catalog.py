@@ -1,0 +1,134 @@
+"""The lake in SQL: documented DuckDB views, swapped in after a commit."""
+
+import re
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+import duckdb
+
+from ingest import _disk
+from ingest._recovery import CATALOG
+from ingest._views import statements, text, texts
+from ingest.errors import LakeError, QueryError
+from ingest.lake import snapshot
+from ingest.tables import Table
+
+#: Layout of the catalog's file: one that DuckDB shells since 1.0 can open.
+_STORAGE: Final = "v1.0.0"
+
+#: No extension is ever looked for on a network or on the disk.
+_OFFLINE: Final = {
+    "autoinstall_known_extensions": "false",
+    "autoload_known_extensions": "false",
+}
+
+#: Characters that DuckDB gives a meaning in the path of a folder.
+_MEANT: Final = frozenset(",?")
+
+#: What may follow EXPLAIN. With ANALYZE it runs what follows, which may be COPY.
+_EXPLAINS_READING: Final = re.compile(
+    r"\s*explain\s+(analyze\s+)?(select|from|with|values|table|describe|summarize)\b",
+    re.IGNORECASE,
+)
+
+
+def publish(root: Path, tables: Sequence[type[Table]]) -> None:
+    """Build the views of the lake's newest generation and swap them in.
+
+    Args:
+        root: The lake's folder.
+        tables: Tables that get a view, those without rows too.
+
+    Raises:
+        LakeError: If the manifest is damaged, or the folder's name cannot be used.
+    """
+    _refuse_meant(root)
+    lake = snapshot(root)
+    with _disk.replacing(root / CATALOG) as partial:
+        config = _OFFLINE | {"storage_compatibility_version": _STORAGE}
+        with duckdb.connect(partial, config=config) as connection:
+            _search_in(connection, root)
+            for table in tables:
+                for statement in statements(lake, table):
+                    connection.execute(statement)
+        with partial.open("rb") as file:
+            _disk.sync(file)
+
+
+def open_catalog(root: Path) -> duckdb.DuckDBPyConnection:
+    """Open the views for reading, from any folder, wherever the lake is now.
+
+    A query can read the parts of the lake and no other file, and can load nothing.
+    What it could still do, write over one of the parts, `run_query` refuses.
+
+    Raises:
+        LakeError: If there is no lake.
+    """
+    _refuse_meant(root)
+    if not (root / CATALOG).exists():
+        message = f"{root}: expected a lake with {CATALOG}; ingest something first"
+        raise LakeError(message)
+    connection = duckdb.connect(config=_OFFLINE)
+    try:
+        connection.execute("SET python_enable_replacements = false")
+        connection.execute(f"ATTACH {text(root / CATALOG)} AS lake (READ_ONLY)")
+        connection.execute("USE lake")
+        _search_in(connection, root)
+        _confine(connection, root)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def run_query(
+    connection: duckdb.DuckDBPyConnection, query: str
+) -> duckdb.DuckDBPyRelation:
+    """Run one statement that reads.
+
+    Raises:
+        QueryError: If the query is anything else, or DuckDB refuses it.
+    """
+    try:
+        statements = duckdb.extract_statements(query)
+        if len(statements) != 1 or not _only_reads(statements[0]):
+            message = "expected one query that reads, such as SELECT or DESCRIBE"
+            raise QueryError(message)
+        return connection.sql(query)
+    except duckdb.Error as error:
+        raise QueryError(str(error)) from error
+
+
+def _only_reads(statement: duckdb.Statement) -> bool:
+    if statement.type == duckdb.StatementType.EXPLAIN:
+        return _EXPLAINS_READING.match(statement.query) is not None
+    return bool(statement.type == duckdb.StatementType.SELECT)
+
+
+def _search_in(connection: duckdb.DuckDBPyConnection, root: Path) -> None:
+    connection.execute(f"SET file_search_path = {text(root.absolute())}")
+
+
+def _confine(connection: duckdb.DuckDBPyConnection, root: Path) -> None:
+    """Shut every file but those of the views. DuckDB asks for a path as it is in the
+    view, and then for the one that it has found.
+    """
+    lake = snapshot(root).manifest
+    paths = [part.path for part in (*lake.parts, *lake.replaced)]
+    found = [str(root.absolute() / path) for path in paths]
+    spill = Path(tempfile.gettempdir()) / f"gpuledger-{_disk.PROCESS}"
+    connection.execute(f"SET temp_directory = {text(spill)}")
+    connection.execute(f"SET allowed_paths = {texts([*paths, *found])}")
+    connection.execute("SET enable_external_access = false")
+    connection.execute("SET lock_configuration = true")
+
+
+def _refuse_meant(root: Path) -> None:
+    if meant := _MEANT & set(str(root.absolute())):
+        message = (
+            f"{root.absolute()}: expected a folder without {' and '.join(sorted(meant))}"
+            " in its path, which DuckDB cannot open; choose another with --lake"
+        )
+        raise LakeError(message)

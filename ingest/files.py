@@ -1,0 +1,110 @@
+"""Raw files: their expanded content, what it is, and its identity."""
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from ingest._expanded import ExpandedFile
+from ingest.sources import Head, Source
+from ingest.sources._source import HEAD_BYTES
+
+#: Bytes that are hashed at a time. [B]
+_CHUNK: Final = 1 << 20
+
+#: Hexadecimal digits of a file_id: 128 bits, so that no two files ever share one.
+_ID_DIGITS: Final = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Fingerprint:
+    """The identity of a file's expanded content.
+
+    Attributes:
+        sha256: SHA-256 of the content.
+        size: Size of the content. [B]
+        prefixes: SHA-256 of what the file was at each smaller size that was asked
+            for, the smallest first. A known file among them has grown into this one.
+    """
+
+    sha256: str
+    size: int
+    prefixes: tuple[str, ...]
+
+
+def open_expanded(path: Path) -> ExpandedFile:
+    """Open a file for reading, expanded where its first bytes say that it is gzip.
+
+    The stream just ends where a gzip file is cut off or damaged; its `fault` then
+    says so.
+
+    Raises:
+        OSError: If there is no such file, or none that may be read.
+    """
+    return ExpandedFile(path)
+
+
+def fingerprint(path: Path, known_sizes: Iterable[int] = ()) -> Fingerprint:
+    """Hash the expanded content of a file, and of its beginnings, in one pass.
+
+    Args:
+        path: The file.
+        known_sizes: Sizes of known files, of which this one may be a longer copy. [B]
+
+    Raises:
+        OSError: If there is no such file, or none that may be read.
+    """
+    marks = sorted({size for size in known_sizes if size > 0}, reverse=True)
+    digest = hashlib.sha256()
+    prefixes: list[tuple[int, str]] = []
+    size = 0
+    with open_expanded(path) as file:
+        while chunk := file.read(_CHUNK):
+            done = 0
+            while marks and marks[-1] <= size + len(chunk):
+                mark = marks.pop()
+                digest.update(chunk[done : mark - size])
+                done = mark - size
+                prefixes.append((mark, digest.hexdigest()))
+            digest.update(chunk[done:])
+            size += len(chunk)
+    earlier = tuple(sha256 for mark, sha256 in prefixes if mark < size)
+    return Fingerprint(digest.hexdigest(), size, earlier)
+
+
+def file_id(
+    sha256: str,
+    source_name: str,
+    reader_version: int,
+    options: Mapping[str, str | None],
+) -> str:
+    """Return the identity of a reading: equal when it must give the same rows.
+
+    Args:
+        sha256: Hash of the expanded content.
+        source_name: Source that reads it.
+        reader_version: Version of that source.
+        options: Options that change the rows, by name.
+    """
+    said = [sha256, source_name, reader_version, sorted(options.items())]
+    text = json.dumps(said, ensure_ascii=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()[:_ID_DIGITS]
+
+
+def head_of(path: Path) -> Head:
+    """Return the start of a file's expanded content.
+
+    Raises:
+        OSError: If there is no such file, or none that may be read.
+    """
+    with open_expanded(path) as file:
+        data = file.read(HEAD_BYTES)
+        name = path.name.removesuffix(".gz") if file.is_gzip else path.name
+    return Head(name, data)
+
+
+def recognize(head: Head, sources: Sequence[Source]) -> Source | None:
+    """Return the first source that claims a file."""
+    return next((source for source in sources if source.recognizes(head)), None)

@@ -1,0 +1,170 @@
+"""The list of live parts. To replace it is to commit, and nothing else is."""
+
+import io
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final, Literal, get_args
+
+import polars as pl
+
+from ingest import _disk
+from ingest.errors import LakeError
+
+#: What the rows of a part are. `duplicate` parts hold rows that lost to an equal key:
+#: no table shows them, but they come back when the row that won leaves.
+Kind = Literal["raw", "derived", "result", "duplicate"]
+
+#: File in the lake's folder that lists its parts.
+MANIFEST: Final = "manifest.parquet"
+
+#: Layout of the manifest, so that a newer one is not misread.
+_FORMAT: Final = "1"
+
+_SCHEMA: Final = pl.Schema(
+    {
+        "state": pl.String,
+        "table": pl.String,
+        "day": pl.String,
+        "path": pl.String,
+        "rows": pl.Int64,
+        "bytes": pl.Int64,
+        "key_min": pl.String,
+        "key_max": pl.String,
+        "file_ids": pl.List(pl.String),
+        "fingerprint": pl.String,
+        "kind": pl.String,
+        "result_key": pl.String,
+        "replaced_ns": pl.Int64,
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """An immutable Parquet file with rows of one table and one day.
+
+    Attributes:
+        table: Name of the table.
+        day: UTC day of its rows, as YYYY-MM-DD; None for rows without a time.
+        path: Where it is under the lake's folder, with forward slashes.
+        rows: Rows in it. [1]
+        bytes: Size of the file. [B]
+        key_min: Least value of each column of the key, as a JSON list.
+        key_max: Greatest value of each column of the key, as a JSON list.
+        file_ids: Files that its rows were read from, sorted.
+        fingerprint: Hash of the names and types of its columns.
+        kind: What its rows are.
+        result_key: Hash of all that a result was computed from.
+    """
+
+    table: str
+    day: str | None
+    path: str
+    rows: int
+    bytes: int
+    key_min: str
+    key_max: str
+    file_ids: tuple[str, ...]
+    fingerprint: str
+    kind: Kind = "raw"
+    result_key: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Replaced:
+    """A part that left the lake and is kept for those who still read it."""
+
+    path: str
+    replaced_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What is in the lake at one moment.
+
+    Attributes:
+        generation: Commits so far.
+        parts: Live parts.
+        replaced: Parts that left, until they are deleted.
+        retired_days: Days by table whose raw rows are gone for good.
+    """
+
+    generation: int = 0
+    parts: tuple[Part, ...] = ()
+    replaced: tuple[Replaced, ...] = ()
+    retired_days: frozenset[tuple[str, str]] = frozenset()
+
+    def of(self, table: str, *kinds: Kind) -> Iterator[Part]:
+        """Yield the live parts of a table, of some kinds or of all."""
+        for part in self.parts:
+            if part.table == table and (not kinds or part.kind in kinds):
+                yield part
+
+
+def load(root: Path) -> Manifest:
+    """Read the manifest of a lake; a lake without one is empty.
+
+    Raises:
+        LakeError: If the manifest is damaged or of another version.
+    """
+    path = root / MANIFEST
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        return Manifest()
+    except OSError as error:
+        message = f"{path}: cannot be read: {error.strerror}; check the lake's folder"
+        raise LakeError(message) from error
+    try:
+        return _decode(data)
+    except (pl.exceptions.PolarsError, KeyError, TypeError, ValueError) as error:
+        message = (
+            f"{path}: expected the manifest of a lake, format {_FORMAT}; restore it"
+            " from a backup, or ingest into a new folder"
+        )
+        raise LakeError(message) from error
+
+
+def replace(root: Path, manifest: Manifest) -> None:
+    """Put a manifest in the place of the lake's, whole or not at all."""
+    frame = pl.DataFrame(list(_rows(manifest)), schema=_SCHEMA, orient="row")
+    labels = {"generation": str(manifest.generation), "format": _FORMAT}
+    with _disk.replacing(root / MANIFEST) as partial, partial.open("wb") as file:
+        frame.write_parquet(file, metadata=labels)
+        _disk.sync(file)
+
+
+def _rows(manifest: Manifest) -> Iterator[Mapping[str, Any]]:
+    for part in manifest.parts:
+        yield {"state": "live", **asdict(part), "file_ids": list(part.file_ids)}
+    for replaced in manifest.replaced:
+        yield {"state": "replaced", **asdict(replaced)}
+    for table, day in sorted(manifest.retired_days):
+        yield {"state": "retired", "table": table, "day": day}
+
+
+def _decode(data: bytes) -> Manifest:
+    labels = pl.read_parquet_metadata(io.BytesIO(data))
+    if labels["format"] != _FORMAT:
+        raise ValueError(labels["format"])
+    frame = pl.read_parquet(io.BytesIO(data)).match_to_schema(_SCHEMA)
+    states = frame.partition_by("state", as_dict=True, include_key=False)
+
+    def rows(state: str) -> Iterable[dict[str, Any]]:
+        part = states.get((state,))
+        return () if part is None else part.iter_rows(named=True)
+
+    return Manifest(
+        generation=int(labels["generation"]),
+        parts=tuple(_part(row) for row in rows("live")),
+        replaced=tuple(Replaced(r["path"], r["replaced_ns"]) for r in rows("replaced")),
+        retired_days=frozenset((r["table"], r["day"]) for r in rows("retired")),
+    )
+
+
+def _part(row: dict[str, Any]) -> Part:
+    del row["replaced_ns"]
+    if row["kind"] not in get_args(Kind):
+        raise ValueError(row["kind"])
+    return Part(**{**row, "file_ids": tuple(row["file_ids"])})
