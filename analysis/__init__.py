@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from analysis import attempts, gpus, incidents, overlap, runs
+from analysis import attempts, gpus, incidents, interruptions, overlap, runs
 from analysis._analysis import Analysis, Frames, Results, Thresholds
 from analysis.allocations import Allocations
 from analysis.attempts import Attempts
@@ -46,6 +46,7 @@ ANALYSES: Final[tuple[Analysis, ...]] = (
     gpus.ANALYSIS,
     overlap.ANALYSIS,
     incidents.ANALYSIS,
+    interruptions.ANALYSIS,
 )
 
 __all__ = ["ANALYSES", "RESULTS", "Analysis", "Frames", "Results", "Thresholds"]

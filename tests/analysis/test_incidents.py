@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 
 from analysis._analysis import Frames
 from analysis.attempts import Attempts
-from analysis.gpus import Gpus
 from analysis.incidents import ANALYSIS, IncidentEvents, Incidents
-from ingest.tables import Failures, Jobs, Table
+from ingest.tables import Failures, Table
 from ingest.times import SECOND_NS
 from ingest.xids import XIDS
 
@@ -40,26 +39,6 @@ def xid(code: int, at: float | None, host: str | None = "a", **other: Any) -> Ro
     return row | other
 
 
-def watchdog(at: float, host: str | None, waited_s: int = 600) -> Row:
-    told = f"Watchdog caught collective operation timeout: ran for {waited_s}000"
-    return xid(79, at, host, gpu_key=None) | {
-        "source": "application",
-        "code": "nccl_watchdog_timeout",
-        "message": f"{told} milliseconds before timing out.",
-        "component": "software",
-        "severity": "error",
-    }
-
-
-def link_down(at: float, host: str) -> Row:
-    return xid(79, at, host, gpu_key=None) | {
-        "source": "nic",
-        "code": "cable_error",
-        "component": "network",
-        "severity": "error",
-    }
-
-
 def attempt(run_id: str, hosts: str, start: int, end: int, number: int = 0) -> Row:
     return {
         "run_id": run_id,
@@ -75,24 +54,17 @@ def attempt(run_id: str, hosts: str, start: int, end: int, number: int = 0) -> R
 
 
 def rows_of(table: type[Table], rows: list[Row]) -> pl.LazyFrame:
-    schema = table.create_empty().schema
-    return pl.DataFrame(rows, schema=schema).lazy()
+    return pl.DataFrame(rows, schema=table.create_empty().schema).lazy()
 
 
 def find(
-    failures: list[Row],
-    attempts: list[Row] | None = None,
-    gpus: list[Row] | None = None,
-    jobs: list[Row] | None = None,
-    **thresholds: float,
+    failures: list[Row], attempts: list[Row] | None = None, **thresholds: float
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Incidents and events, each checked against its table."""
     frames = Frames(
         {
             Failures: rows_of(Failures, failures),
             Attempts: rows_of(Attempts, attempts or []),
-            Gpus: rows_of(Gpus, gpus or []),
-            Jobs: rows_of(Jobs, jobs or []),
         }
     )
     found = ANALYSIS.compute(frames, {**ANALYSIS.thresholds, **thresholds})
@@ -188,49 +160,6 @@ def test_cleanup_alone_is_a_notice_and_beside_another_code_a_consequence() -> No
     assert sorted(events["role"]) == ["cascade", "root"]
 
 
-def test_cleanup_on_other_nodes_of_the_run_belongs_to_its_cause() -> None:
-    # a  79 at 100     run r on a, b, c
-    # b  45 at 130
-    # c  45 at 140
-    # d  45 at 130     another run: nothing is known of its cause
-    attempts = [attempt("r", "a,b,c", 0, 150), attempt("q", "d", 0, 150)]
-    lines = [xid(79, 100)] + [
-        xid(45, at, host) for at, host in ((130, "b"), (140, "c"), (130, "d"))
-    ]
-    incidents, _ = find(lines, attempts)
-    assert roots(incidents) == [("79", "root", "a"), ("45", "cascade", "d")]
-    assert incidents["host_count"].to_list() == [3, 1]
-    assert incidents["last_ns"][0] == 140 * SECOND_NS
-
-
-def test_a_watchdog_on_every_node_is_one_symptom() -> None:
-    attempts = [attempt("r", "a,b,c", 0, 2000)]
-    incidents, _ = find([watchdog(1000 + n, "abc"[n]) for n in range(3)], attempts)
-    assert roots(incidents) == [("nccl_watchdog_timeout", "symptom", None)]
-    assert incidents.select("category", "host_count").row(0) == ("unattributed", 3)
-
-
-def test_a_watchdog_belongs_to_the_failure_that_it_waited_for() -> None:
-    # a  79 at 400, silent afterwards
-    # b  watchdog at 1000 that had waited for 600 s, c the same
-    attempts = [attempt("r", "a,b,c", 0, 2000)]
-    lines = [xid(79, 400), watchdog(1000, "b"), watchdog(1001, "c")]
-    incidents, _ = find(lines, attempts)
-    assert roots(incidents) == [("79", "root", "a")]
-    assert incidents["events"].to_list() == [3]
-
-
-def test_a_watchdog_does_not_belong_to_what_had_long_ended() -> None:
-    attempts = [attempt("r", "a,b", 0, 9000)]
-    incidents, _ = find([xid(79, 400), watchdog(8000, "b")], attempts)
-    assert len(roots(incidents)) == 2
-
-
-def test_a_watchdog_without_a_node_is_held_against_the_cluster() -> None:
-    incidents, _ = find([xid(79, 400), watchdog(1000, None)])
-    assert roots(incidents) == [("79", "root", "a")]
-
-
 def test_lines_without_a_time_are_never_merged() -> None:
     lines = [xid(48, None), xid(48, None, occurrence=1), xid(79, None), xid(79, 0)]
     incidents, _ = find(lines)
@@ -241,21 +170,6 @@ def test_lines_without_a_time_are_never_merged() -> None:
 def test_nodes_of_one_name_in_two_clusters_are_two() -> None:
     incidents, _ = find([xid(48, 0), xid(79, 1, cluster="other")])
     assert incidents.height == 2
-
-
-def test_ports_that_fail_together_under_one_switch_are_one_incident() -> None:
-    # leaf1: a b    leaf2: c        all links fail at about 100 s
-    gpus = [
-        {"run_id": "r", "attempt": 0, "host": host, "switch": switch}
-        for host, switch in (("a", "leaf1"), ("b", "leaf1"), ("c", "leaf2"))
-    ]
-    lines = [link_down(100, "a"), link_down(101, "b"), link_down(102, "c")]
-    incidents, _ = find(lines, gpus=gpus)
-    assert roots(incidents) == [
-        ("cable_error", "root", None),
-        ("cable_error", "root", "c"),
-    ]
-    assert incidents["category"].unique().to_list() == ["network"]
 
 
 LINES = st.lists(

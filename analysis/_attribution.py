@@ -1,0 +1,87 @@
+"""Which incident stopped which attempt: events on its nodes around its end."""
+
+from typing import Final
+
+import polars as pl
+
+from analysis._failure_roles import is_failure, role_rank, severity_rank
+
+#: Windows and events meet by hours, so that a node with many events and many stops
+#: does not pair all with all. It has no influence on what is found. [ns]
+_HOUR_NS: Final = 3_600 * 1_000_000_000
+
+_STOP: Final = ("run_id", "attempt")
+
+
+def attribute(
+    windows: pl.DataFrame,
+    nodes: pl.DataFrame,
+    events: pl.DataFrame,
+    incidents: pl.DataFrame,
+) -> pl.DataFrame:
+    """Find the incident that each stop is laid to.
+
+    Source: arXiv 2410.21680, section II: of the causes seen on a node of the job
+    around its end the most severe, the others kept as co-occurring.
+
+    Args:
+        windows: `run_id`, `attempt`, `cluster`, `from_ns`, `to_ns`, and the `roles`
+            that an incident must have.
+        nodes: Nodes held: `cluster`, `host`, `run_id` and `attempt`.
+        events: Rows of IncidentEvents.
+        incidents: Rows of Incidents.
+
+    Returns:
+        A row for each stop with a cause: `run_id`, `attempt`, the columns of its
+        incident, `detected_ns` (first event of it in the window) and
+        `other_incident_ids`.
+    """
+    causes = incidents.filter(is_failure()).with_columns(
+        _role=role_rank(), _severity=severity_rank()
+    )
+    seen = _events_in_windows(windows, nodes, events)
+    signs = seen.group_by(*_STOP, "incident_id", "roles").agg(
+        detected_ns=pl.max_horizontal("first_ns", "from_ns").min()
+    )
+    matched = signs.join(causes, on="incident_id")
+    matched = matched.filter(pl.col("role").is_in(pl.col("roles")))
+    ranked = matched.sort(*_STOP, "_role", "_severity", "detected_ns", "incident_id")
+    others = pl.col("incident_id").slice(1).str.join(",")
+    told = ranked.group_by(_STOP, maintain_order=True).agg(
+        pl.exclude(*_STOP).first(), other_incident_ids=others
+    )
+    given = pl.when(pl.col("other_incident_ids") != "").then("other_incident_ids")
+    return told.with_columns(given)
+
+
+def _events_in_windows(
+    windows: pl.DataFrame, nodes: pl.DataFrame, events: pl.DataFrame
+) -> pl.DataFrame:
+    """Pair events with the stops of their node whose window they share time with.
+
+    An event without a node is paired where only one run of the cluster stopped then.
+    """
+    place = ["cluster", "host"]
+    dated = events.drop_nulls("first_ns").with_row_index("_event")
+    held = nodes.select(*_STOP, *place).join(
+        dated.select(place).unique(), on=place, how="semi"
+    )
+    nowhere = windows.select(*_STOP, "cluster", pl.lit(None, pl.String).alias("host"))
+    watched = pl.concat([held, nowhere]).join(windows.drop("cluster"), on=_STOP)
+    on = [*place, "_hour"]
+    pairs = _by_hour(watched, "from_ns", "to_ns").join(
+        _by_hour(dated, "first_ns", "last_ns").drop("run_id", "attempt"),
+        on=on,
+        nulls_equal=True,
+    )
+    shared = (pl.col("first_ns") <= pl.col("to_ns")) & (
+        pl.col("last_ns") >= pl.col("from_ns")
+    )
+    one_run = pl.col("run_id").n_unique().over("_event") == 1
+    found = pairs.filter(shared).unique([*_STOP, "_event"])
+    return found.filter(pl.col("host").is_not_null() | one_run)
+
+
+def _by_hour(rows: pl.DataFrame, start: str, end: str) -> pl.DataFrame:
+    hours = pl.int_ranges(pl.col(start) // _HOUR_NS, pl.col(end) // _HOUR_NS + 1)
+    return rows.with_columns(_hour=hours).explode("_hour")
