@@ -2,7 +2,16 @@
 
 from typing import Final
 
-from analysis import attempts, gpus, incidents, interruptions, overlap, runs
+from analysis import (
+    attempts,
+    collective_waits,
+    gpus,
+    incidents,
+    interruptions,
+    late_ranks,
+    overlap,
+    runs,
+)
 from analysis._analysis import Analysis, Frames, Results, Thresholds
 from analysis.allocations import Allocations
 from analysis.attempts import Attempts
@@ -45,6 +54,8 @@ ANALYSES: Final[tuple[Analysis, ...]] = (
     runs.ANALYSIS,
     gpus.ANALYSIS,
     overlap.ANALYSIS,
+    collective_waits.ANALYSIS,
+    late_ranks.ANALYSIS,
     incidents.ANALYSIS,
     interruptions.ANALYSIS,
 )

@@ -1,8 +1,15 @@
 """One row per collective, its ranks brought together."""
 
-from typing import ClassVar
+from typing import ClassVar, Final
 
-from ingest.tables import Table
+import dataframely as dy
+import polars as pl
+
+from analysis._analysis import Analysis, Frames, Results, Thresholds
+from analysis._collective_kinds import bus_factor
+from analysis._collective_ranks import rank_waits
+from analysis.attempts import Attempts
+from ingest.tables import Collectives, Table
 from ingest.tables import _columns as c
 
 
@@ -21,8 +28,8 @@ class CollectiveWaits(Table):
 
     run_id = c.identifier("Run that the row belongs to.")
     attempt = c.index("Attempt of the run, counted from zero.")
-    group_id = c.identifier("Group of ranks.")
-    kind = c.identifier("Kind of collective.")
+    group_id = c.identifier("Group of ranks; of a send, its group and the pair.")
+    kind = c.identifier("Kind of collective; send_recv for a send and its receive.")
     is_p2p = c.flag("Whether it is a send and its receive.")
     sequence = c.number("Number of the collective in its group.", nullable=True)
     match_method = c.choice("How ranks were brought together.", ("sequence", "order"))
@@ -43,8 +50,81 @@ class CollectiveWaits(Table):
         "Size over transfer time, corrected for the kind.", "GB/s", nullable=True
     )
     last_rank = c.index(
-        "Rank that arrived last; null where incomplete or a tie.", nullable=True
+        "Rank that arrived last; null where incomplete, or a tie within the residual.",
+        nullable=True,
     )
     clock_residual_ns = c.duration_ns(
         "Spread of the ends, which should be one instant.", nullable=True
     )
+
+
+def measure_waits(
+    collectives: dy.LazyFrame[Collectives], attempts: dy.LazyFrame[Attempts]
+) -> dy.DataFrame[CollectiveWaits]:
+    """Split the time of each collective into waiting for the last rank and transfer.
+
+    The rank with the longest kernel waited longest: it is the victim. The last to
+    arrive has no wait. Times of the GPU's clock are compared as they are, and the
+    spread of the ends, where all leave together, says how far to trust that.
+
+    Args:
+        collectives: What ranks saw of collectives, sends and receives.
+        attempts: Attempts, for traces that do not tell theirs.
+
+    Returns:
+        One row per collective, in the order of the key.
+    """
+    by_collective = rank_waits(collectives, attempts).group_by("instance")
+    gathered = by_collective.agg(**_names(), **_measures())
+    rows = _with_bandwidth(gathered).select(CollectiveWaits.column_names())
+    return CollectiveWaits.validate(rows.sort(CollectiveWaits.key).collect(), cast=True)
+
+
+def _names() -> dict[str, pl.Expr]:
+    pair = pl.format("{} {}>{}", "group_id", "source", "target")
+    same = ("run_id", "attempt", "kind", "is_p2p", "stem")
+    by_number = pl.col("number").is_not_null().all()
+    return {name: pl.col(name).first() for name in same} | {
+        "group_id": pl.coalesce(pair, "group_id").first(),
+        "sequence": pl.coalesce("number", "p2p_sequence", "sequence").min(),
+        "match_method": pl.when(by_number)
+        .then(pl.lit("sequence"))
+        .otherwise(pl.lit("order")),
+    }
+
+
+def _measures() -> dict[str, pl.Expr]:
+    told = ("ranks_seen", "ranks_expected", "late_ns", "last_rank")
+    wait, is_known = pl.col("wait_ns"), pl.col("is_complete").first()
+    transfer = (pl.col("last_left_ns") - pl.col("last_arrival_ns")).first()
+    return {name: pl.col(name).first() for name in told} | {
+        "step": pl.col("step").min(),
+        "start_ns": pl.col("start_ns").min(),
+        "bytes_total": pl.col("bytes_total").max(),
+        "wait_ns_max": wait.max(),
+        "wait_ns_total": pl.when(is_known).then(wait.sum()),
+        "transfer_ns": pl.when(is_known & (transfer >= 0)).then(transfer),
+        "clock_residual_ns": pl.col("residual_ns").first(),
+    }
+
+
+def _with_bandwidth(rows: pl.LazyFrame) -> pl.LazyFrame:
+    """Add bandwidths; bytes over ns are GB/s, at 1e9 B to the GB."""
+    transfer = CollectiveWaits.transfer_ns.col
+    algbw = pl.when(transfer > 0).then(CollectiveWaits.bytes_total.col / transfer)
+    factor = bus_factor(CollectiveWaits.ranks_expected.col)
+    return rows.with_columns(algbw_gbs=algbw, busbw_gbs=algbw * factor)
+
+
+def _compute(frames: Frames, _: Thresholds) -> Results:
+    return {CollectiveWaits: measure_waits(frames[Collectives], frames[Attempts])}
+
+
+ANALYSIS: Final = Analysis(
+    name="collective_waits",
+    version=1,
+    describes="How long ranks waited for the last one, and how long data then moved",
+    inputs=(Collectives, Attempts),
+    outputs=(CollectiveWaits,),
+    compute=_compute,
+)

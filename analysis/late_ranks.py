@@ -1,9 +1,20 @@
 """One row per rank with what collectives tell of its arrivals."""
 
-from typing import ClassVar
+from typing import ClassVar, Final
 
-from ingest.tables import Table
+import dataframely as dy
+import numpy as np
+import polars as pl
+
+from analysis._analysis import Analysis, Frames, Results, Thresholds
+from analysis._collective_ranks import rank_waits
+from analysis.attempts import Attempts
+from ingest.tables import Collectives, Table
 from ingest.tables import _columns as c
+
+#: Chance of calling any rank late in an attempt of equal ranks. Reports run nightly: at
+#: one in a hundred a fleet of a hundred healthy runs shows about one false name.
+SIGNIFICANCE: Final = 0.01
 
 
 class LateRanks(Table):
@@ -29,3 +40,89 @@ class LateRanks(Table):
     is_late = c.flag(
         "Whether that is beyond chance, over all ranks of the attempt together."
     )
+
+
+def find_late_ranks(
+    collectives: dy.LazyFrame[Collectives],
+    attempts: dy.LazyFrame[Attempts],
+    significance: float = SIGNIFICANCE,
+) -> dy.DataFrame[LateRanks]:
+    """Tell the ranks that arrive last more often than equal ranks would.
+
+    Among n equal ranks each is last with probability 1/n. How often a rank was last is
+    then a sum of independent trials; its tail is at most that of a binomial with their
+    mean probability, and equal to it where all groups have the same size (Hoeffding,
+    Ann. Math. Statist. 27, 1956, theorem 4). All ranks of an attempt are tested
+    together, by Holm's method, so that a healthy fleet as a whole flags a rank with at
+    most this probability.
+
+    Args:
+        collectives: What ranks saw of collectives.
+        attempts: Attempts, for traces that do not tell theirs.
+        significance: Chance of flagging any rank of an attempt of equal ranks. [1]
+
+    Returns:
+        One row per attempt and rank that took part in a complete collective.
+    """
+    waits = rank_waits(collectives, attempts).filter("joint", "is_complete")
+    ranks = _per_rank(waits.filter(pl.col("rank").is_not_null())).collect()
+    judged = _holm(ranks.with_columns(p_value=_tail(ranks)), significance)
+    rows = judged.select(LateRanks.column_names()).sort(LateRanks.key)
+    return LateRanks.validate(rows, cast=True)
+
+
+def _per_rank(waits: pl.LazyFrame) -> pl.LazyFrame:
+    """Add up each rank's part; only where one rank is clearly last, one counts."""
+    has_last = pl.col("last_rank").is_not_null()
+    is_last = (pl.col("last_rank") == pl.col("rank")).fill_null(value=False)
+    chance = 1 / pl.col("ranks_seen")
+    return waits.group_by("run_id", "attempt", "rank").agg(
+        collectives_count=has_last.cast(pl.Int64).sum(),
+        last_count=is_last.cast(pl.Int64).sum(),
+        expected_count=chance.filter(has_last).sort().sum(),
+        wait_ns=pl.col("wait_ns").sum(),
+        late_ns=pl.col("late_ns").filter(is_last).sum(),
+    )
+
+
+def _tail(ranks: pl.DataFrame) -> pl.Series:
+    """Return the chance of being last at least so often. [1]"""
+    from scipy.stats import binom
+
+    trials = ranks["collectives_count"].to_numpy()
+    chance = ranks["expected_count"].to_numpy() / np.maximum(trials, 1)
+    return pl.Series(binom.sf(ranks["last_count"].to_numpy() - 1, trials, chance))
+
+
+def _holm(ranks: pl.DataFrame, significance: float) -> pl.DataFrame:
+    """Tell which ranks are late, at a level over all of their attempt together.
+
+    The smallest p-value is held against level / m, the next one against
+    level / (m - 1), and so on until the first that stands.
+    Source: Holm, Scand. J. Statist. 6, 1979.
+    """
+    attempt = ("run_id", "attempt")
+    p_value, order = LateRanks.p_value.col, pl.int_range(pl.len())
+    ordered = ranks.sort(*attempt, "p_value", "rank").with_columns(
+        falls=(p_value * (pl.len() - order) < significance).over(attempt)
+    )
+    is_late = pl.col("falls").cast(pl.Int8).cum_min().over(attempt) > 0
+    return ordered.with_columns(is_late=is_late)
+
+
+def _compute(frames: Frames, thresholds: Thresholds) -> Results:
+    found = find_late_ranks(
+        frames[Collectives], frames[Attempts], thresholds["significance"]
+    )
+    return {LateRanks: found}
+
+
+ANALYSIS: Final = Analysis(
+    name="late_ranks",
+    version=1,
+    describes="Which ranks arrive last at collectives, beyond chance",
+    inputs=(Collectives, Attempts),
+    outputs=(LateRanks,),
+    compute=_compute,
+    thresholds={"significance": SIGNIFICANCE},
+)
