@@ -3,6 +3,7 @@
 from typing import Final
 
 from analysis import (
+    allocations,
     attempts,
     collective_waits,
     gpus,
@@ -53,6 +54,7 @@ ANALYSES: Final[tuple[Analysis, ...]] = (
     attempts.ANALYSIS,
     runs.ANALYSIS,
     gpus.ANALYSIS,
+    allocations.ANALYSIS,
     overlap.ANALYSIS,
     collective_waits.ANALYSIS,
     late_ranks.ANALYSIS,

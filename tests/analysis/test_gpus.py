@@ -3,7 +3,7 @@
 import hypothesis.strategies as st
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 
 from analysis._analysis import Frames
 from analysis._ledger_layout import place_in_layout
@@ -112,6 +112,7 @@ def test_trace_without_a_rank_has_the_bounds_of_its_trace() -> None:
 sizes = st.integers(1, 5)
 
 
+@settings(max_examples=25, deadline=None)
 @given(sizes, sizes, sizes, sizes, st.permutations(["tp", "cp", "pp", "dp"]))
 def test_positions_count_up_like_the_digits_of_a_clock(
     tp: int, cp: int, pp: int, dp: int, order: list[str]
