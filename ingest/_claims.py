@@ -14,7 +14,7 @@ from ingest.tables import Table
 
 #: Columns that say where a claim is: the path of its part, and its row in there.
 PATH: Final = "_path"
-ROW: Final = "_row"
+ROW: Final = _parts.ROW
 
 _HASH: Final = "_hash"
 
@@ -40,7 +40,7 @@ class Box:
         )
 
 
-def _is_below(one: Any, other: Any) -> bool:  # noqa: ANN401 - any JSON value
+def _is_below(one: Any, other: Any) -> bool:
     if one is None or other is None:
         return one is None and other is not None
     return type(one) is type(other) and bool(one < other)
@@ -124,6 +124,14 @@ def _claims_of(
         .filter(pl.col(_HASH).is_in(repeated.implode()))
         .drop(_HASH)
     )
+
+
+def rows_by_path(claims: pl.DataFrame) -> dict[str, pl.Expr]:
+    """Return, by the path of a part, what is true of its rows among the claims."""
+    return {
+        rows[PATH][0]: pl.col(_parts.ROW).is_in(rows[ROW].implode())
+        for rows in claims.partition_by(PATH)
+    }
 
 
 def _columns(table: type[Table]) -> list[str]:

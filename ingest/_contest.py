@@ -13,9 +13,9 @@ from typing import Final, Literal, NamedTuple
 import polars as pl
 
 from ingest import _claims, _parts
-from ingest._claims import PATH, ROW
+from ingest._claims import PATH
 from ingest._draft import Draft
-from ingest._offers import DUPLICATE, PLACE, as_records
+from ingest._offers import records_of_duplicates
 from ingest.manifest import Part
 from ingest.tables import IngestedFiles, RejectedRows, Table
 
@@ -123,19 +123,12 @@ def _move(
     kind: Literal["raw", "duplicate"],
 ) -> list[pl.DataFrame]:
     """Move rows to parts of another kind; return them as records of RejectedRows."""
-    rows_of = {path: rows for (path,), rows in claims.group_by(PATH)}
+    rows_of = _claims.rows_by_path(claims)
     moved = [
-        draft.take_out(
-            table, part, pl.col("_row").is_in(rows_of[part.path][ROW].implode())
-        )
+        draft.take_out(table, part, rows_of[part.path])
         for part in parts
         if part.path in rows_of
     ]
     if moved:
         draft.write(table, pl.concat(moved), kind)
-    return [as_records(table, _lost(table, rows)) for rows in moved]
-
-
-def _lost(table: type[Table], rows: pl.DataFrame) -> pl.DataFrame:
-    key = pl.struct(table.key).struct.json_encode()
-    return rows.with_columns(key.alias(PLACE), rule=pl.lit(DUPLICATE))
+    return [records_of_duplicates(table, rows) for rows in moved]

@@ -97,35 +97,39 @@ class _Members(io.RawIOBase):
 
     def _expand(self) -> bool:
         """Expand some more; False at the end."""
-        if self._member is None and not self._begin():
+        member = self._member or self._begin()
+        if member is None:
             return False
-        assert self._member is not None
-        waits = self._member.needs_input and not self._input
+        waits = member.needs_input and not self._input
         if waits and not self._refill():
             self._stop("truncated", "the rest of the gzip stream")
             return False
         try:
-            expanded = self._member.decompress(self._input, _CHUNK)
+            expanded = member.decompress(self._input, _CHUNK)
         except igzip_lib.IsalError:
             self._stop("damaged", "an intact gzip stream")
             return False
         self._output, self._input = memoryview(expanded), b""
-        if self._member.eof:
-            self._input, self._member = self._member.unused_data, None
+        self._member = member
+        if member.eof:
+            self._input, self._member = member.unused_data, None
         return True
 
-    def _begin(self) -> bool:
+    def _begin(self) -> igzip_lib.IgzipDecompressor | None:
         """Find the next member. As gzip does, pass over zeros between members."""
-        self._input = self._input if self._is_first else self._input.lstrip(b"\0")
+        self._skip_zeros()
         while len(self._input) < len(_GZIP_MAGIC) and self._refill():
-            self._input = self._input if self._is_first else self._input.lstrip(b"\0")
+            self._skip_zeros()
         self._is_first = False
-        if not self._input.startswith(_GZIP_MAGIC):
-            if self._input:
-                self._stop("damaged", "the end of the file after its gzip stream")
-            return False
-        self._member = igzip_lib.IgzipDecompressor(flag=igzip_lib.DECOMP_GZIP)
-        return True
+        if self._input.startswith(_GZIP_MAGIC):
+            return igzip_lib.IgzipDecompressor(flag=igzip_lib.DECOMP_GZIP)
+        if self._input:
+            self._stop("damaged", "the end of the file after its gzip stream")
+        return None
+
+    def _skip_zeros(self) -> None:
+        if not self._is_first:
+            self._input = self._input.lstrip(b"\0")
 
     def _refill(self) -> bool:
         more = self._file.read(_CHUNK)

@@ -1,6 +1,7 @@
 """Rows that a reader offers to a table: which the table takes, and which it refuses."""
 
 import types
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 import dataframely as dy
@@ -100,7 +101,27 @@ def as_records(table: type[Table], refused: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def refusals(records: list[Refusal], file_id: str) -> pl.DataFrame:
+def records_of_duplicates(
+    table: type[Table], lost: pl.DataFrame, where: str = ""
+) -> pl.DataFrame:
+    """Return rows that lost to an equal key as records, their key for a place.
+
+    Args:
+        table: Table of the rows.
+        lost: The rows.
+        where: Added to the key, so that a file's rows of one key can be told apart.
+    """
+    key = pl.struct(table.key).struct.json_encode()
+    place = pl.format("{}{}", key, pl.lit(where)).alias(PLACE)
+    return as_records(table, lost.with_columns(place, rule=pl.lit(DUPLICATE)))
+
+
+def without_places(taken: pl.DataFrame) -> pl.DataFrame:
+    """Return rows as the table has them."""
+    return taken.drop(PLACE)
+
+
+def refusals(records: Sequence[Refusal], file_id: str) -> pl.DataFrame:
     """Return records that a reader refused as rows of RejectedRows."""
     rows = [
         (file_id, refusal.table.sql_name(), refusal.place, refusal.rule, refusal.raw)

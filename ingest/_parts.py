@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -24,6 +25,9 @@ _BOUND_CHARACTERS: Final = 64
 
 #: Greater than any character that may follow a cut.
 _LAST_CHARACTER: Final = "\U0010ffff"
+
+#: Number of a row in its part, where one is asked for.
+ROW: Final = "_row"
 
 _DAY: Final = "_day"
 
@@ -58,7 +62,7 @@ def write(
         result_key: Hash of all that a result was computed from.
     """
     parts = [
-        _write_day(root, table, rows, day, kind, result_key)
+        replace(_write_day(root, table, rows, day), kind=kind, result_key=result_key)
         for day, rows in _by_day(table, frame.sort(table.key))
     ]
     for folder in {(root / part.path).parent for part in parts}:
@@ -82,8 +86,6 @@ def _write_day(
     table: type[Table],
     frame: pl.DataFrame,
     day: str | None,
-    kind: Kind,
-    result_key: str | None,
 ) -> Part:
     path = f"{table.sql_name()}/day={day or UNDATED}/{_disk.part_name()}"
     target = root / path
@@ -104,8 +106,6 @@ def _write_day(
         key_max=key_max,
         file_ids=files_of(frame),
         fingerprint=fingerprint_of(table),
-        kind=kind,
-        result_key=result_key,
     )
 
 
@@ -161,7 +161,7 @@ def split(
         table: Its table.
         leaves: What is true of a row that leaves; may use `_row`, its number.
     """
-    rows = scan(root, [part], table).with_row_index("_row").collect()
+    rows = scan(root, [part], table).with_row_index(ROW).collect()
     marked = rows.with_columns(leaves.alias("_leaves"))
     stay, leave = marked.filter(~pl.col("_leaves")), marked.filter("_leaves")
     columns = table.column_names()

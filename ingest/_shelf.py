@@ -47,10 +47,10 @@ class Shelf:
         self.parts += parts
         return parts
 
-    def replace(self, old: Part, new: list[Part]) -> None:
-        """Put parts in the place of one, which is deleted."""
+    def replace(self, old: Part, table: type[Table], frame: pl.DataFrame) -> None:
+        """Write rows in the place of a part, which is deleted."""
+        self.write(table, frame)
         self.parts.remove(old)
-        self.parts += new
         (self.root / old.path).unlink()
 
     def flush(self) -> None:

@@ -15,17 +15,20 @@ from ingest.errors import LakeError, QueryError
 from ingest.lake import snapshot
 from ingest.tables import Table
 
+#: A setting of DuckDB, as its connections take it.
+Config = str | bool | int | float | list[str]
+
 #: Layout of the catalog's file: one that DuckDB shells since 1.0 can open.
 _STORAGE: Final = "v1.0.0"
 
 #: No extension is ever looked for on a network or on the disk.
-_OFFLINE: Final = {
+_OFFLINE: Final[dict[str, Config]] = {
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
 }
 
 #: Characters that DuckDB gives a meaning in the path of a folder.
-_MEANT: Final = frozenset(",?")
+_MEANT: Final = (",", "?")
 
 #: What may follow EXPLAIN. With ANALYZE it runs what follows, which may be COPY.
 _EXPLAINS_READING: Final = re.compile(
@@ -112,11 +115,13 @@ def _search_in(connection: duckdb.DuckDBPyConnection, root: Path) -> None:
 
 
 def _confine(connection: duckdb.DuckDBPyConnection, root: Path) -> None:
-    """Shut every file but those of the views. DuckDB asks for a path as it is in the
-    view, and then for the one that it has found.
+    """Shut every file but those of the views.
+
+    DuckDB asks for a path as it is in the view, and then for the one it has found.
     """
     lake = snapshot(root).manifest
-    paths = [part.path for part in (*lake.parts, *lake.replaced)]
+    paths = [part.path for part in lake.parts]
+    paths += [part.path for part in lake.replaced]
     found = [str(root.absolute() / path) for path in paths]
     spill = Path(tempfile.gettempdir()) / f"gpuledger-{_disk.PROCESS}"
     connection.execute(f"SET temp_directory = {text(spill)}")
@@ -126,9 +131,10 @@ def _confine(connection: duckdb.DuckDBPyConnection, root: Path) -> None:
 
 
 def _refuse_meant(root: Path) -> None:
-    if meant := _MEANT & set(str(root.absolute())):
+    folder = str(root.absolute())
+    if any(character in folder for character in _MEANT):
         message = (
-            f"{root.absolute()}: expected a folder without {' and '.join(sorted(meant))}"
-            " in its path, which DuckDB cannot open; choose another with --lake"
+            f"{folder}: expected a path without {' and '.join(_MEANT)}, which DuckDB"
+            " cannot open; choose another folder with --lake"
         )
         raise LakeError(message)

@@ -152,5 +152,4 @@ def known_files(root: Path) -> dy.DataFrame[IngestedFiles]:
     Raises:
         LakeError: If the manifest is damaged.
     """
-    frame = snapshot(root).scan(IngestedFiles).collect()
-    return cast("dy.DataFrame[IngestedFiles]", frame)
+    return snapshot(root).scan(IngestedFiles).collect()

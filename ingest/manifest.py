@@ -21,23 +21,21 @@ MANIFEST: Final = "manifest.parquet"
 #: Layout of the manifest, so that a newer one is not misread.
 _FORMAT: Final = "1"
 
-_SCHEMA: Final = pl.Schema(
-    {
-        "state": pl.String,
-        "table": pl.String,
-        "day": pl.String,
-        "path": pl.String,
-        "rows": pl.Int64,
-        "bytes": pl.Int64,
-        "key_min": pl.String,
-        "key_max": pl.String,
-        "file_ids": pl.List(pl.String),
-        "fingerprint": pl.String,
-        "kind": pl.String,
-        "result_key": pl.String,
-        "replaced_ns": pl.Int64,
-    }
-)
+_SCHEMA: Final[dict[str, pl.DataType]] = {
+    "state": pl.String(),
+    "table": pl.String(),
+    "day": pl.String(),
+    "path": pl.String(),
+    "rows": pl.Int64(),
+    "bytes": pl.Int64(),
+    "key_min": pl.String(),
+    "key_max": pl.String(),
+    "file_ids": pl.List(pl.String()),
+    "fingerprint": pl.String(),
+    "kind": pl.String(),
+    "result_key": pl.String(),
+    "replaced_ns": pl.Int64(),
+}
 
 
 @dataclass(frozen=True, slots=True)
