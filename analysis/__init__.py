@@ -8,6 +8,7 @@ from analysis import (
     collective_waits,
     gpus,
     incidents,
+    interrupt_rates,
     interruptions,
     late_ranks,
     overlap,
@@ -60,6 +61,7 @@ ANALYSES: Final[tuple[Analysis, ...]] = (
     late_ranks.ANALYSIS,
     incidents.ANALYSIS,
     interruptions.ANALYSIS,
+    interrupt_rates.ANALYSIS,
 )
 
 __all__ = ["ANALYSES", "RESULTS", "Analysis", "Frames", "Results", "Thresholds"]
