@@ -3,10 +3,14 @@
 from typing import Final
 
 from ingest.sources import (
+    dcgm_exporter,
     host_map,
     kernel_log,
+    nvidia_smi,
     run_card,
     sacct,
+    step_table,
+    torchtitan,
 )
 from ingest.sources._source import Batch, Head, Reading, Refusal, Source
 
@@ -16,6 +20,10 @@ SOURCES: Final[tuple[Source, ...]] = (
     host_map.SOURCE,
     sacct.SOURCE,
     kernel_log.SOURCE,
+    torchtitan.SOURCE,
+    nvidia_smi.SOURCE,
+    dcgm_exporter.SOURCE,
+    step_table.SOURCE,
 )
 
 __all__ = ["SOURCES", "Batch", "Head", "Reading", "Refusal", "Source"]

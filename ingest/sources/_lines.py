@@ -1,0 +1,157 @@
+"""Whole lines out of a stream of bytes, in blocks of bounded size.
+
+What is wrong with a line has one answer in every source that reads lines:
+
+* a byte order mark at the start and a carriage return before a line's end are dropped;
+* blank lines are not records;
+* NUL bytes at the ends of a line (a preallocated or a truncated log) are dropped, and
+  the line counts as repaired; a line of nothing else is blank;
+* a line that is longer than a line may be is cut and gets a mark that is no text, so
+  that every reader refuses it;
+* bytes that are not UTF-8 make their line no text, and it is refused.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import BinaryIO, Final
+
+import polars as pl
+
+from ingest.sources._source import RAW_CHARACTERS, Refusal
+from ingest.tables import Table
+
+#: Bytes read at a time: some ten thousand lines, and a few copies of it in memory. [B]
+BLOCK_BYTES: Final = 4 * 1024 * 1024
+
+#: Longest line that can be a record; with 241 columns nvidia-smi writes 8 kB. [B]
+LINE_BYTES: Final = 1024 * 1024
+
+#: Rule of a line that is too long or not UTF-8.
+NOT_TEXT: Final = "not_text"
+
+#: Rule of a last line whose end is missing where the writer ends every line.
+TRUNCATED: Final = "truncated_line"
+
+_MARK = b"\xff"
+_BOM = b"\xef\xbb\xbf"
+# from the start of a run only, or a long run inside a line would be quadratic
+_NUL_ENDS = re.compile(rb"^\0++|(?<!\0)\0++(?=\r?$)", re.MULTILINE)
+_WHITE = b" \t\r\f\v"
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Lines that follow each other.
+
+    Attributes:
+        first: Number of the first line, counted from one.
+        data: The lines, each with its end.
+        ended: Whether the last line has its end; only the file's last may lack it.
+        repairs: Lines that lost NUL bytes. [1]
+    """
+
+    first: int
+    data: bytes
+    ended: bool
+    repairs: int
+
+    @property
+    def last(self) -> int:
+        """Number of the last line."""
+        return self.first + self.data.count(b"\n") - self.data.endswith(b"\n")
+
+    @property
+    def cut_short(self) -> bool:
+        """Whether the last line is not blank and has no end."""
+        return not self.ended and bool(self.data.rpartition(b"\n")[2].strip(_WHITE))
+
+    def lines(self) -> Iterator[tuple[int, bytes]]:
+        """Yield the number and the bytes of every line that is not blank."""
+        for number, line in enumerate(self.data.split(b"\n"), self.first):
+            if stripped := line.strip(_WHITE):
+                yield number, stripped
+
+    def table(self) -> pl.DataFrame:
+        """Return the lines that are not blank: their `place` and `line`, as text.
+
+        Lines that are no text have a `rule`.
+        """
+        texts = self.data.decode("utf-8", errors="replace").split("\n")
+        frame = pl.DataFrame({"line": texts}, schema={"line": pl.String})
+        broken = pl.col("line").str.contains("\ufffd", literal=True)
+        return (
+            frame.with_row_index("number", self.first)
+            .with_columns(pl.col("line").str.strip_chars(_WHITE.decode()))
+            .filter(pl.col("line") != "")
+            .select(
+                "line",
+                place=pl.format("line {}", "number"),
+                rule=pl.when(broken).then(pl.lit(NOT_TEXT)),
+            )
+        )
+
+
+def blocks(
+    stream: BinaryIO,
+    start: bytes = b"",
+    size: int = BLOCK_BYTES,
+    longest: int = LINE_BYTES,
+) -> Iterator[Block]:
+    """Read a stream as blocks of whole lines.
+
+    Args:
+        stream: What to read.
+        start: What was already read of it.
+        size: Bytes to read at a time. [B]
+        longest: Length beyond which a line that has no end is cut. [B]
+    """
+    number, rest = 1, (start or stream.read(len(_BOM))).removeprefix(_BOM)
+    while data := stream.read(size):
+        whole, end, rest = (rest + data).rpartition(b"\n")
+        if end:
+            yield _block(number, whole + end)
+            number += whole.count(b"\n") + 1
+        if len(rest) > longest:
+            rest = _cut(stream, _one_nul(rest), size, longest)
+    if rest:
+        yield _block(number, rest)
+
+
+def _one_nul(line: bytes) -> bytes:
+    """Shorten the NUL bytes that a line starts with to one, which counts as one."""
+    return b"\0" + line.lstrip(b"\0") if line.startswith(b"\0") else line
+
+
+def _cut(stream: BinaryIO, line: bytes, size: int, longest: int) -> bytes:
+    """Drop what is left of a line that is too long, and mark what is kept of it."""
+    if len(line) <= longest:
+        return line
+    kept = line[:RAW_CHARACTERS] + _MARK
+    while data := stream.read(size):
+        _, end, rest = data.partition(b"\n")
+        if end:
+            return kept + end + rest
+    return kept
+
+
+def _block(first: int, data: bytes) -> Block:
+    cleaned, repairs = _NUL_ENDS.subn(b"", data) if b"\0" in data else (data, 0)
+    return Block(first, cleaned, data.endswith(b"\n"), repairs)
+
+
+def refuse(table: type[Table], number: int, rule: str, raw: bytes | str) -> Refusal:
+    """Return the refusal of one line."""
+    text = raw if isinstance(raw, str) else _as_text(raw)
+    return Refusal(table, f"line {number}", rule, text[:RAW_CHARACTERS])
+
+
+def refuse_all(table: type[Table], frame: pl.DataFrame) -> tuple[Refusal, ...]:
+    """Return the refusals of records that have a `place`, a `rule` and a `line`."""
+    rows = frame.select("place", "rule", pl.col("line").str.head(RAW_CHARACTERS))
+    return tuple(Refusal(table, *row) for row in rows.iter_rows())
+
+
+def _as_text(raw: bytes) -> str:
+    # four bytes a character at most, so nothing that is kept is lost
+    return raw[: 4 * RAW_CHARACTERS].decode("utf-8", errors="replace")

@@ -1,0 +1,74 @@
+"""Lines of JSON, each decoded alone."""
+
+import re
+from collections.abc import Iterator
+from typing import Final, Generic, NamedTuple, TypeVar
+
+import msgspec
+
+from ingest.sources._lines import TRUNCATED, Block, refuse
+from ingest.sources._source import Head, Refusal
+from ingest.tables import Table
+
+T = TypeVar("T")
+
+#: Lines at the head of a file that are searched for one of a format: enough to pass
+#: over a first line that is damaged.
+HEAD_LINES: Final = 20
+
+
+class Record(NamedTuple, Generic[T]):
+    """A line that was decoded, with its number and its bytes."""
+
+    number: int
+    line: bytes
+    value: T
+
+
+_FIELD = re.compile(r"`\$\.(\w+)`$")
+_MISSING = re.compile(r"missing required field `(\w+)`$")
+
+
+def decode(
+    block: Block, decoder: msgspec.json.Decoder[T], table: type[Table]
+) -> tuple[list[Record[T]], list[Refusal]]:
+    """Decode every line of a block.
+
+    Returns:
+        The records, and the lines that are none. A last line without its end is a
+        record if it is whole.
+    """
+    records: list[Record[T]] = []
+    refused: list[Refusal] = []
+    for number, line in block.lines():
+        try:
+            records.append(Record(number, line, decoder.decode(line)))
+        except msgspec.ValidationError as error:
+            refused.append(refuse(table, number, _rule(error), line))
+        except (msgspec.DecodeError, RecursionError):
+            refused.append(refuse(table, number, "json", line))
+    if refused and block.cut_short:
+        refused[-1:] = _mark_truncated(block, refused[-1])
+    return records, refused
+
+
+def head_records(head: Head) -> Iterator[dict[str, object]]:
+    """Yield the objects among the first lines of a file."""
+    for line in head.text.split("\n")[:HEAD_LINES]:
+        try:
+            yield msgspec.json.decode(line.strip(" \t\r\0"), type=dict[str, object])
+        except (msgspec.DecodeError, RecursionError):
+            continue
+
+
+def _rule(error: msgspec.ValidationError) -> str:
+    if missing := _MISSING.search(str(error)):
+        return f"{missing[1]}|required"
+    field = _FIELD.search(str(error))
+    return f"{field[1]}|type" if field else "type"
+
+
+def _mark_truncated(block: Block, last: Refusal) -> list[Refusal]:
+    if last.place == f"line {block.last}" and last.rule == "json":
+        return [Refusal(last.table, last.place, TRUNCATED, last.raw)]
+    return [last]

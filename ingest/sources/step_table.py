@@ -1,0 +1,59 @@
+"""A table whose columns are those of `step_timings`: CSV, JSON lines or Parquet.
+
+It needs `step`, `rank`, `start_ns` and `duration_ns`; `run_id` and the other columns of
+the table may be there. Columns of other names are passed over: each counts as a repair
+of the file and is named in the log. Integers are taken as they are written: 12.5, 1e9
+or a number that the column cannot hold is refused, and a Parquet column of floats makes
+the file unreadable. In CSV a cell may be in quotes but cannot hold a line break, and
+the last line may lack its end (RFC 4180).
+"""
+
+from collections.abc import Iterator
+from typing import BinaryIO, Final
+
+from ingest.sources._lines import blocks
+from ingest.sources._lines_csv import names_of
+from ingest.sources._lines_json import head_records
+from ingest.sources._source import Batch, Head, Reading, Source
+from ingest.sources._steps_columns import REQUIRED, batch
+from ingest.sources._steps_parquet import MAGIC, read_cells
+from ingest.sources._steps_text import read_text
+from ingest.tables import StepTimings
+
+
+def recognizes(head: Head) -> bool:
+    """Return whether the file is text with the required columns, or Parquet.
+
+    The columns of a Parquet file are at its end: whether they fit shows in reading.
+    """
+    if head.data.startswith(MAGIC):
+        return True
+    header = head.text.lstrip().split("\n", 1)[0]
+    return set(names_of(header)).issuperset(REQUIRED) or any(
+        record.keys() >= set(REQUIRED) for record in head_records(head)
+    )
+
+
+def read(stream: BinaryIO, reading: Reading) -> Iterator[Batch]:
+    """Read a table of steps.
+
+    Raises:
+        UnreadableFileError: If a required column is missing.
+    """
+    start = stream.read(len(MAGIC))
+    if start != MAGIC:
+        yield from read_text(blocks(stream, start), reading)
+        return
+    for cells, passed_over in read_cells(stream, reading):
+        yield batch(cells, reading, repairs=passed_over)
+
+
+SOURCE: Final = Source(
+    name="step-table",
+    version=1,
+    describes="CSV, JSON lines or Parquet with the columns of step_timings",
+    tables=(StepTimings,),
+    options=frozenset({"run_id"}),
+    recognizes=recognizes,
+    read=read,
+)
