@@ -4,9 +4,9 @@ from datetime import UTC, date, datetime, time
 from typing import Final
 
 import polars as pl
-from ingest.lake import Snapshot
 
 from ingest.errors import SettingError
+from ingest.lake import Snapshot
 from ingest.tables import (
     Collectives,
     HostMap,
@@ -68,7 +68,7 @@ def _midnight_ns(day: str) -> int:
 def _runs(lake: Snapshot, since_ns: int | None) -> frozenset[str]:
     names: set[str] = set()
     for table in RUN_TABLES:
-        rows = lake.scan(table)
+        rows: pl.LazyFrame = lake.scan(table)
         if since_ns is not None and table.day_column is not None:
             rows = rows.filter(pl.col(table.day_column) >= since_ns)
         elif since_ns is not None:

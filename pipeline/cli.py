@@ -43,7 +43,8 @@ def run_tokens(tokens: Sequence[str]) -> int:
         )
         sys.stdout.flush()
     except cyclopts.CycloptsError as error:
-        say(f"gpuledger: {one_line(str(error))}; see gpuledger --help")
+        reason = one_line(str(error)).rstrip(".")
+        say(f"gpuledger: {reason}; see gpuledger --help")
         return MISUSED
     except TelemetryError as error:
         say(f"gpuledger: {one_line(str(error))}")

@@ -1,20 +1,21 @@
 """The nightly flow: the same steps as the command line, watched by Prefect."""
 
+from collections import deque
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
 from prefect import flow, task
 from prefect.artifacts import create_markdown_artifact
-from prefect.futures import as_completed
+from prefect.futures import PrefectFuture
 from prefect.logging import get_run_logger
-from prefect.task_runners import ThreadPoolTaskRunner
 
 from ingest import staging
 from ingest.errors import SettingError
 from ingest.staging import Candidate, Staged
 from pipeline import steps
 from pipeline.scheduling import Night, Summary
+from pipeline.steps import StageAll
 
 #: Tries of a batch after the first: what fails is mostly a shared file system.
 RETRIES: Final = 2
@@ -32,10 +33,17 @@ def stage_batch(root: Path, candidates: list[Candidate]) -> Staged:
     return staging.stage(root, candidates)
 
 
-def _stage_in_tasks(root: Path, batches: Sequence[list[Candidate]]) -> Iterator[Staged]:
-    futures = [stage_batch.submit(root, batch) for batch in batches]
-    for future in as_completed(futures):
-        yield future.result()
+def _stage_in_tasks(jobs: int) -> StageAll:
+    def stage_all(root: Path, batches: Sequence[list[Candidate]]) -> Iterator[Staged]:
+        running: deque[PrefectFuture[Staged]] = deque()
+        for batch in batches:
+            if len(running) == jobs:
+                yield running.popleft().result()
+            running.append(stage_batch.submit(root, batch))
+        while running:
+            yield running.popleft().result()
+
+    return stage_all
 
 
 @flow(name="nightly", persist_result=False)
@@ -63,7 +71,8 @@ def nightly(  # noqa: PLR0913 - a schedule stores plain values
     night = Night(inbox, lake, run_card, run_id, zone, jobs, wait)
     settings = night.settings()
     order = night.order(settings)
-    done = steps.main_job(settings, order, _stage_in_tasks, get_run_logger().info)
+    stage_all = _stage_in_tasks(night.jobs)
+    done = steps.main_job(settings, order, stage_all, get_run_logger().info)
     summary = Summary.of(done)
     create_markdown_artifact(
         key="nightly-summary", markdown=summary.markdown(), description="The night"
@@ -77,11 +86,8 @@ def deploy(parameters: dict[str, str | int | bool | None], cron: str) -> None:
     Raises:
         SettingError: If the schedule is none.
     """
-    served = nightly.with_options(
-        task_runner=ThreadPoolTaskRunner(max_workers=int(parameters["jobs"] or 1))
-    )
     try:
-        served.serve(name=DEPLOYMENT, cron=cron, parameters=parameters)
+        nightly.serve(name=DEPLOYMENT, cron=cron, parameters=parameters)
     except ValueError as error:
         reason = " ".join(str(error).split())
         message = f"--cron {cron!r}: {reason}; give five fields, as in '0 2 * * *'"

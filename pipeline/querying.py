@@ -5,8 +5,8 @@ from typing import cast
 
 import duckdb
 import polars as pl
-from ingest.catalog import open_catalog
 
+from ingest.catalog import open_catalog, run_query
 from ingest.errors import QueryError
 from pipeline.logs import one_line
 
@@ -18,15 +18,9 @@ def rows_of(root: Path, query: str) -> pl.DataFrame:
         QueryError: If DuckDB refuses the query, with its reason in one line.
         LakeError: If there is no lake.
     """
-    connection = open_catalog(root)
-    try:
-        relation = connection.sql(query)
-        if relation is None:
-            message = "expected a query that returns rows, such as SELECT or DESCRIBE"
-            raise QueryError(message)
-        return cast("pl.DataFrame", relation.pl())
-    except duckdb.Error as error:
-        message = f"{one_line(str(error))}; see gpuledger tables for names"
-        raise QueryError(message) from error
-    finally:
-        connection.close()
+    with open_catalog(root) as connection:
+        try:
+            return cast("pl.DataFrame", run_query(connection, query).pl())
+        except (duckdb.Error, QueryError) as error:
+            message = f"{one_line(str(error))}; gpuledger tables lists the names"
+            raise QueryError(message) from error

@@ -7,12 +7,12 @@ from importlib.metadata import version
 from pathlib import Path
 
 import polars as pl
-from ingest.lake import Snapshot, snapshot
 
 import reports
 from analysis import ANALYSES, Frames
 from analysis.runs import Runs
 from ingest.errors import SettingError
+from ingest.lake import Snapshot, snapshot
 from ingest.planning import display
 from ingest.tables import Table
 from pipeline.analyzing import known_thresholds
@@ -38,7 +38,7 @@ def write_report(
     from reports import page
 
     lake = snapshot(root)
-    runs = lake.scan(Runs).collect()
+    runs: pl.DataFrame = lake.scan(Runs).collect()
     if run_id is not None:
         runs = runs.filter(Runs.run_id.col == run_id)
         if runs.is_empty():
@@ -55,9 +55,7 @@ def write_report(
     return path
 
 
-def _of_run(
-    lake: Snapshot, table: type[Table], run_id: str | None
-) -> pl.LazyFrame:
+def _of_run(lake: Snapshot, table: type[Table], run_id: str | None) -> pl.LazyFrame:
     frame = lake.scan(table)
     if run_id is None or "run_id" not in table.column_names():
         return frame
@@ -72,13 +70,14 @@ def _no_such_run(run_id: str, lake: Snapshot) -> str:
 
 
 def _prices(runs: pl.DataFrame, settings: Settings) -> Mapping[str, Price]:
-    source = "setting" if "usd_per_gpu_hour" in settings.model_fields_set else "default"
-    prices = {"": Price(settings.usd_per_gpu_hour, source, "rental")}
-    for row in runs.iter_rows(named=True):
-        usd = row["usd_per_gpu_hour"]
-        if usd is not None:
-            mode = row["price_mode"] or "rental"
-            prices[row["run_id"]] = Price(Decimal(str(usd)), "run card", mode)
+    is_set = "usd_per_gpu_hour" in settings.model_fields_set
+    usd = settings.usd_per_gpu_hour
+    prices = {"": Price(usd, "setting" if is_set else "default", "rental")}
+    carded = runs.drop_nulls(Runs.usd_per_gpu_hour.name)
+    for row in carded.iter_rows(named=True):
+        usd = Decimal(str(row["usd_per_gpu_hour"]))
+        mode = row["price_mode"] or "rental"
+        prices[row["run_id"]] = Price(usd, "run card", mode)
     return prices
 
 

@@ -128,7 +128,15 @@ def run_flow(night: Night) -> Summary:
     prepare_prefect()
     from pipeline.nightly import nightly
 
-    return nightly(**night.parameters())
+    return nightly(
+        inbox=night.inbox,
+        lake=night.lake,
+        run_card=night.run_card,
+        run_id=night.run_id,
+        zone=night.zone,
+        jobs=night.jobs,
+        wait=night.wait,
+    )
 
 
 def serve(night: Night, cron: str, say: Say) -> None:

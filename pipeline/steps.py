@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Final
 
 import polars as pl
-from ingest.lake import Writer, known_files, open_writer, snapshot
 
 from analysis import RESULTS
-from ingest import catalog, discovery, planning, staging
+from ingest import catalog, planning, staging
+from ingest.discovery import Found, Options, discover
+from ingest.lake import Writer, known_files, open_writer, snapshot
 from ingest.staging import Candidate, Staged
 from ingest.tables import TABLES, IngestedFiles, Table
 from pipeline import analyzing, checking
@@ -92,8 +93,7 @@ def _refusal(row: dict[str, object]) -> str:
 
 def ingest(
     writer: Writer,
-    paths: Sequence[Path],
-    options: discovery.Options,
+    found: Sequence[Found],
     stage_all: StageAll,
     say: Say,
 ) -> Ingested:
@@ -101,22 +101,21 @@ def ingest(
 
     Args:
         writer: The lake, locked.
-        paths: Files, folders and globs.
-        options: What was said for all files.
+        found: Files that were asked for.
         stage_all: Reads batches of files into parts, side by side where it can.
         say: Told of progress.
 
     Raises:
-        TelemetryError: If a path, a run card or the lake cannot be used.
+        LakeError: If the lake is damaged.
     """
-    found = discovery.discover(paths, options, lake=writer.root)
     plan = planning.plan(found, known_files(writer.root))
     say(f"{len(found)} files found, {len(plan.candidates)} of them new")
     batches = list(plan.batches())
     for number, staged in enumerate(stage_all(writer.root, batches), 1):
         writer.commit([staged])
         say(f"batch {number} of {len(batches)} committed")
-    catalog.publish(writer.root, EVERY_TABLE)
+    if snapshot(writer.root).generation:
+        catalog.publish(writer.root, EVERY_TABLE)
     new = [candidate.reading.file_id for candidate in plan.candidates]
     files = known_files(writer.root).filter(IngestedFiles.file_id.col.is_in(new))
     named = IngestedFiles.run_id_basis.col == "folder"
@@ -158,7 +157,7 @@ class Order:
     """
 
     paths: Sequence[Path]
-    options: discovery.Options
+    options: Options
     report: Path | None = None
     wait: bool = False
 
@@ -208,8 +207,9 @@ def main_job(settings: Settings, order: Order, stage_all: StageAll, say: Say) ->
         TelemetryError: If a path, a setting, a run card or the lake cannot be used.
     """
     lake = settings.lake
+    found = discover(order.paths, order.options, lake)
     with open_writer(lake, wait=order.wait, grace_s=settings.grace_s) as writer:
-        ingested = ingest(writer, order.paths, order.options, stage_all, say)
+        ingested = ingest(writer, found, stage_all, say)
         say("analysing")
         analyzed = analyze(writer, settings)
     say("writing the report")

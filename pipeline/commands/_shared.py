@@ -31,6 +31,9 @@ INTERRUPTED: Final = 130
 #: An option that is there or not, without a `--no-` twin.
 Switch = Annotated[bool, Parameter(negative=())]
 
+#: Files, folders and globs: at least one.
+Paths = Annotated[Path, Parameter(required=True)]
+
 
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)

@@ -19,11 +19,12 @@ def analyze(
         common: What every command takes.
     """
     from ingest.lake import open_writer
-
     from pipeline import steps
 
     settings = settings_of(common)
-    with open_writer(settings.lake, wait=common.wait) as writer:
+    with open_writer(
+        settings.lake, wait=common.wait, grace_s=settings.grace_s
+    ) as writer:
         done = steps.analyze(writer, settings, run_id=run_id, since=since)
     for line in done.lines():
         answer(line)

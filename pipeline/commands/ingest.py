@@ -1,20 +1,19 @@
 """`gpuledger ingest`: files into the lake."""
 
-from pathlib import Path
-
 from pipeline.commands._shared import (
     COMMON,
     DONE,
     PARTIAL,
     READING,
     Common,
+    Paths,
     Reading,
     answer,
     settings_of,
 )
 
 
-def ingest(*paths: Path, reading: Reading = READING, common: Common = COMMON) -> int:
+def ingest(*paths: Paths, reading: Reading = READING, common: Common = COMMON) -> int:
     """Bring files, folders and globs into the lake.
 
     Example: gpuledger ingest /var/log/cluster --zone Europe/Berlin
@@ -24,15 +23,17 @@ def ingest(*paths: Path, reading: Reading = READING, common: Common = COMMON) ->
         reading: How files are read.
         common: What every command takes.
     """
+    from ingest.discovery import discover
     from ingest.lake import open_writer
-
     from pipeline import steps
 
     settings = settings_of(common, reading)
-    options = reading.options(settings)
+    found = discover(paths, reading.options(settings), settings.lake)
     stage_all = steps.stage_in_threads(settings.jobs)
-    with open_writer(settings.lake, wait=common.wait) as writer:
-        done = steps.ingest(writer, paths, options, stage_all, common.say)
+    with open_writer(
+        settings.lake, wait=common.wait, grace_s=settings.grace_s
+    ) as writer:
+        done = steps.ingest(writer, found, stage_all, common.say)
     head, *rest = done.lines()
     answer(head)
     for line in rest:

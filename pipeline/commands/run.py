@@ -8,6 +8,7 @@ from pipeline.commands._shared import (
     PARTIAL,
     READING,
     Common,
+    Paths,
     Reading,
     answer,
     settings_of,
@@ -15,7 +16,7 @@ from pipeline.commands._shared import (
 
 
 def run(
-    *paths: Path,
+    *paths: Paths,
     reading: Reading = READING,
     report: Path | None = None,
     common: Common = COMMON,

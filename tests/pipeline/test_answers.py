@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 from ingest.errors import SettingError
+from ingest.sources import SOURCES
 from ingest.tables import TABLES
 from pipeline import answers
 
@@ -80,6 +81,6 @@ def test_dictionary_names_every_column(capsys: pytest.CaptureFixture[str]) -> No
 def test_sources_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     answers.describe_sources()
     text = capsys.readouterr().out
-    for source in answers.SOURCES:
+    for source in SOURCES:
         assert source.name in text
         assert source.describes in text
