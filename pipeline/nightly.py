@@ -3,11 +3,10 @@
 from collections import deque
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from prefect import flow, task
 from prefect.artifacts import create_markdown_artifact
-from prefect.futures import PrefectFuture
 from prefect.logging import get_run_logger
 
 from ingest import staging
@@ -16,6 +15,9 @@ from ingest.staging import Candidate, Staged
 from pipeline import steps
 from pipeline.scheduling import Night, Summary
 from pipeline.steps import StageAll
+
+if TYPE_CHECKING:
+    from prefect.futures import PrefectFuture
 
 #: Tries of a batch after the first: what fails is mostly a shared file system.
 RETRIES: Final = 2

@@ -76,8 +76,9 @@ def _prices(runs: pl.DataFrame, settings: Settings) -> Mapping[str, Price]:
     carded = runs.drop_nulls(Runs.usd_per_gpu_hour.name)
     for row in carded.iter_rows(named=True):
         usd = Decimal(str(row["usd_per_gpu_hour"]))
-        mode = row["price_mode"] or "rental"
-        prices[row["run_id"]] = Price(usd, "run card", mode)
+        owned = row["price_mode"] == "owned"
+        price = Price(usd, "run card", "owned" if owned else "rental")
+        prices[row["run_id"]] = price
     return prices
 
 
