@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
-from ingest.synthetic.power import Board, Sample
+from ingest.synthetic.board import Board, Sample
 from ingest.synthetic.scenario import MS
 
 #: Metric, type, help and value.

@@ -4,11 +4,12 @@ import json
 from pathlib import Path
 from typing import Final
 
+from ingest.synthetic.board import Board
 from ingest.synthetic.exporter import scrape_lines
 from ingest.synthetic.fleet import Gpu, fleet_of, host_name
 from ingest.synthetic.kernel_log import kernel_lines
 from ingest.synthetic.kineto import trace_lines
-from ingest.synthetic.power import Board, smi_lines
+from ingest.synthetic.power import smi_lines
 from ingest.synthetic.raw_text import write_lines
 from ingest.synthetic.run import Attempt, attempts_of
 from ingest.synthetic.run_card import card_lines, host_lines
@@ -23,8 +24,8 @@ DATA: Final = "pod16"
 #: File with the truth; beside the folder, so that it is never ingested.
 TRUTH: Final = "truth.json"
 
-#: When the exporter is scraped: in the middle of the first attempt's steps. [ns]
-_SCRAPED_AFTER_NS: Final = 40 * SECOND
+#: When the exporter is scraped: while the first attempt trains. [ns]
+_SCRAPED_AFTER_NS: Final = 20 * SECOND
 
 
 def write_sample(folder: Path, seed: int) -> None:
