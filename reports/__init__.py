@@ -1,1 +1,41 @@
 """Pages that are sent on: charts, words and dollars."""
+
+from typing import Final
+
+from ingest.tables import Table
+from reports import (
+    collective_waits,
+    cost,
+    data_quality,
+    energy,
+    first_steps,
+    interruptions,
+    lost_time,
+    method,
+    overlap,
+    stragglers,
+    unknown,
+)
+from reports._section import Section
+
+#: Sections in the order of the page.
+SECTIONS: Final[tuple[Section, ...]] = (
+    cost.SECTION,
+    lost_time.SECTION,
+    first_steps.SECTION,
+    stragglers.SECTION,
+    overlap.SECTION,
+    collective_waits.SECTION,
+    interruptions.SECTION,
+    energy.SECTION,
+    unknown.SECTION,
+    data_quality.SECTION,
+    method.SECTION,
+)
+
+#: Every table that a section reads.
+INPUTS: Final[tuple[type[Table], ...]] = tuple(
+    dict.fromkeys(table for section in SECTIONS for table in section.inputs)
+)
+
+__all__ = ["INPUTS", "SECTIONS", "Section", "Table"]

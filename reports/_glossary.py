@@ -1,0 +1,155 @@
+"""Words of the field, each with its one meaning, and where it comes from."""
+
+import re
+from functools import cache
+from typing import Final
+
+from markupsafe import Markup, escape
+
+from reports._section import Definition
+
+_LEDGER: Final = "the ledger's order of accounts"
+_OVERLAP: Final = "unions of intervals, as in Holistic Trace Analysis, in whole ns"
+_WAITS: Final = "arrivals of a collective's ranks, clocks aligned on common ends"
+_RATES: Final = "exact Poisson interval at 95 % (Garwood 1936)"
+
+#: Every word that the page explains, in the order of reading.
+GLOSSARY: Final[tuple[Definition, ...]] = (
+    Definition(
+        "productive",
+        "Time of kept steps minus every stall and wait inside them. Where a source"
+        " gives durations only, the whole step counts, as an upper bound.",
+        _LEDGER,
+    ),
+    Definition(
+        "exposed communication",
+        "Time in which a GPU communicates and computes nothing:"
+        " |U(communication) minus U(compute)| over the streams of a device.",
+        _OVERLAP,
+    ),
+    Definition(
+        "straggler wait",
+        "From a rank's arrival at a collective to the last arrival.",
+        _WAITS,
+    ),
+    Definition(
+        "pipeline bubble",
+        "Waiting at a pipeline send or receive, up to what the schedule costs with"
+        " every operation at its peers' median.",
+        "arXiv 2505.05713",
+    ),
+    Definition("data stall", "Time that a step was blocked on its input.", _LEDGER),
+    Definition(
+        "checkpoint stall",
+        "Time that a step was blocked on writing a checkpoint.",
+        _LEDGER,
+    ),
+    Definition(
+        "recompute",
+        "Steps whose number is repeated later: the whole first attempt at them.",
+        _LEDGER,
+    ),
+    Definition(
+        "restart",
+        "A GPU held while no step makes progress: from the last completed step to the"
+        " attempt's end, and from a start to the first completed step.",
+        _LEDGER,
+    ),
+    Definition(
+        "unallocated", "Paid for and in no attempt: a spare, or in repair.", _LEDGER
+    ),
+    Definition("unattributed", "Paid for, and no evidence says what it was.", _LEDGER),
+    Definition(
+        "overlap ratio",
+        "Share of communication that compute hides:"
+        " |U(compute) and U(communication)| / |U(communication)|; none without"
+        " communication.",
+        _OVERLAP,
+    ),
+    Definition(
+        "slowdown",
+        "A rank's own work (duration minus waiting) over the median of its peers: same"
+        " step, stage and role, itself left out; median over steps. 1.05 is 5 % slow.",
+        "a minimum effect of 1 % tested on medians of blocks of 10 steps;"
+        " q-values after Benjamini and Hochberg (1995)",
+    ),
+    Definition(
+        "scatter",
+        "What is left of slowest minus median work once flagged ranks work like their"
+        " peers: the tax of size, never a repair.",
+        "largest of n equal random times",
+    ),
+    Definition(
+        "busbw",
+        "Size over transfer time, times 2(n-1)/n for all-reduce, (n-1)/n for"
+        " all-gather, reduce-scatter and all-to-all, 1 else. 1 GB/s is 1e9 B/s.",
+        "PERFORMANCE.md of nccl-tests",
+    ),
+    Definition(
+        "clock residual",
+        "Spread of ends that should be one instant, after offset and drift of each"
+        " host's clock are removed. A wait below it is no evidence.",
+        _WAITS,
+    ),
+    Definition(
+        "incident",
+        "One cause on one node or fabric, however many lines and events it wrote.",
+        "same GPU and code with gaps of at most 5 s make an event; cascades, symptoms"
+        " and user errors are told apart",
+    ),
+    Definition(
+        "interruption",
+        "A run that stopped. Attributed to an incident on its nodes from 10 min before"
+        " to 5 min after the attempt's end.",
+        "arXiv 2410.21680",
+    ),
+    Definition("MTBF", "Mean time between failures, with its interval.", _RATES),
+    Definition(
+        "node-days",
+        "Nodes times the days in which they were observed; a rate counts per 1000.",
+        _RATES,
+    ),
+    Definition(
+        "coverage",
+        "Share of a window in which power was measured: nothing is assumed across"
+        " gaps.",
+        "energy counter where there is one, else the trapezoid rule",
+    ),
+)
+
+
+def explained(text: str) -> Markup:
+    """Return a sentence with its first use of each word linked to the meaning.
+
+    Args:
+        text: A sentence that may hold anything; it is escaped first.
+    """
+    seen: set[str] = set()
+
+    def link(found: re.Match[str]) -> str:
+        term = found[0].lower()
+        if term in seen:
+            return found[0]
+        seen.add(term)
+        meaning = escape(_meanings()[term])
+        return (
+            f'<a class="term" href="#{anchor(term)}" title="{meaning}">{found[0]}</a>'
+        )
+
+    return Markup(_pattern().sub(link, str(escape(text))))  # noqa: S704 - escaped
+
+
+def anchor(term: str) -> str:
+    """Return the name of the place on the page that explains a word."""
+    return f"word-{term.lower().replace(' ', '-')}"
+
+
+@cache
+def _meanings() -> dict[str, str]:
+    return {one.term.lower(): one.meaning for one in GLOSSARY}
+
+
+@cache
+def _pattern() -> re.Pattern[str]:
+    terms = sorted((re.escape(term) for term in _meanings()), key=len, reverse=True)
+    return re.compile(rf"(?<![\w&#;-])(?:{'|'.join(terms)})(?![\w;-])", re.IGNORECASE)

@@ -1,0 +1,126 @@
+"""The runs on the page: when they were, what they held, what is known of them."""
+
+from decimal import Decimal
+from typing import Final
+
+import polars as pl
+
+from analysis import Frames
+from analysis.lost_time import LostTime
+from analysis.runs import Runs
+from ingest.tables import IngestedFiles
+from reports import _sql
+from reports._numbers import grouped, period
+from reports._section import Column, Listing, Scope
+from reports._words import listed, name, said
+from reports.dollars import rate_in_words
+
+#: Most rows of a listing: what a person reads at once.
+MOST_ROWS: Final = 10
+
+#: Nanoseconds of a day.
+NS_PER_DAY: Final = 86_400_000_000_000
+
+_SQL: Final = """\
+SELECT run_id, start_ns, end_ns, gpu_count, gpu_model, usd_per_gpu_hour, has_card
+FROM runs
+${where}ORDER BY start_ns, run_id"""
+
+
+def spans(frames: Frames, scope: Scope) -> dict[str, tuple[int, int]]:
+    """Return start and end of the runs on the page that have both. [ns]"""
+    rows = scope.of_runs(frames[Runs]).select("run_id", "start_ns", "end_ns")
+    return {
+        run_id: (start, end)
+        for run_id, start, end in rows.drop_nulls().sort("run_id").collect().iter_rows()
+    }
+
+
+def days_of(frames: Frames, scope: Scope, run_id: str) -> Decimal | None:
+    """Return how many days a run took, None where that is not known."""
+    span = spans(frames, scope).get(run_id)
+    if span is None or span[1] <= span[0]:
+        return None
+    return Decimal(span[1] - span[0]) / NS_PER_DAY
+
+
+def listing(frames: Frames, scope: Scope) -> Listing:
+    """Return the runs with their period, GPUs and price, and where each came from."""
+    rows = scope.of_runs(frames[Runs]).sort("start_ns", "run_id").collect()
+    bases = _bases(frames)
+    cells = [
+        (
+            name(row["run_id"]),
+            _named_by(row, bases),
+            _period(row),
+            _gpus(row),
+            rate_in_words(scope.price(row["run_id"])),
+        )
+        for row in rows.head(MOST_ROWS).to_dicts()
+    ]
+    more = rows.height - len(cells)
+    return Listing(
+        title="Runs on this page",
+        columns=(
+            Column("Run"),
+            Column("Name from", "What told which run the telemetry belongs to."),
+            Column("Period", "First start to last end of its attempts."),
+            Column("GPUs"),
+            Column("Price", "Where the price came from stands in brackets."),
+        ),
+        rows=cells,
+        more=f"{grouped(more)} more runs" if more else "",
+        sql=_sql.filled(_SQL, where=_sql.where(scope.sql())),
+    )
+
+
+def _bases(frames: Frames) -> dict[str, list[str]]:
+    rows = (
+        frames[IngestedFiles]
+        .filter(IngestedFiles.run_id.col.is_not_null())
+        .group_by(IngestedFiles.run_id.col)
+        .agg(IngestedFiles.run_id_basis.col.unique().sort())
+        .collect()
+    )
+    return dict(rows.iter_rows())
+
+
+def _named_by(row: dict[str, object], bases: dict[str, list[str]]) -> str:
+    found = [
+        said(basis) for basis in bases.get(str(row["run_id"]), []) if basis != "none"
+    ]
+    if row["has_card"] and "run card" not in found:
+        found.insert(0, "run card")
+    return listed(found) or "inferred from the data"
+
+
+def _period(row: dict[str, object]) -> str:
+    start, end = row["start_ns"], row["end_ns"]
+    if not isinstance(start, int) or not isinstance(end, int):
+        return "not known"
+    return period(start, end)
+
+
+def _gpus(row: dict[str, object]) -> str:
+    count, model = row["gpu_count"], row["gpu_model"]
+    known = grouped(count) if isinstance(count, int) else "not known"
+    return f"{known} {name(str(model), 30)}" if model else known
+
+
+def order(frames: Frames, scope: Scope) -> list[str]:
+    """Return the runs with paid time, the dearest in GPU time first."""
+    rows = (
+        scope.of_runs(frames[LostTime])
+        .group_by("run_id")
+        .agg(LostTime.gpu_ns.col.cast(pl.Int128).sum())
+        .sort(["gpu_ns", "run_id"], descending=[True, False])
+        .collect()
+    )
+    return rows["run_id"].to_list()
+
+
+def planned_steps(frames: Frames, run_id: str) -> int | None:
+    """Return how many steps a run is meant to take, None where no card tells."""
+    rows = frames[Runs].filter(Runs.run_id.col == run_id).select("planned_steps")
+    found = rows.drop_nulls().collect().to_series().to_list()
+    return int(found[0]) if found else None

@@ -1,0 +1,180 @@
+"""Own work of every rank over the steps, as a field of cells."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+import polars as pl
+
+from analysis import Frames
+from analysis.gpus import Gpus
+from ingest.tables import StepTimings
+from reports import _runs, _sql
+from reports._numbers import percent
+from reports._section import Chart, Scope
+from reports._words import name, plural
+
+#: Most rows and columns: cells that are still seen on a phone.
+_MOST_ROWS: Final = 32
+_MOST_BINS: Final = 60
+
+#: Slowdown that the darkest colour stands for, at least: scatter must not look slow.
+_LEAST_TOP: Final = 1.05
+
+_SQL: Final = """\
+WITH own AS (
+  SELECT rank, step, duration_ns - wait_ns AS work_ns
+  FROM step_timings
+  WHERE run_id = $run AND scope = 'rank'
+    AND rank IS NOT NULL AND wait_ns IS NOT NULL
+), typical AS (
+  SELECT step, median(work_ns) AS typical_ns FROM own GROUP BY step
+), cells AS (
+  SELECT rank, step // $width * $width AS from_step,
+         median(work_ns / typical_ns) AS work_ratio
+  FROM own JOIN typical USING (step)
+  WHERE typical_ns > 0
+  GROUP BY rank, from_step
+)
+SELECT rank // $height * $height AS from_rank, from_step,
+       max(work_ratio) AS work_ratio
+FROM cells
+GROUP BY ALL
+ORDER BY from_rank, from_step"""
+
+
+@dataclass(frozen=True, slots=True)
+class _Grid:
+    run_id: str
+    ranks: int
+    steps: int
+    height: int
+    width: int
+
+
+def chart(frames: Frames, scope: Scope) -> list[Chart]:
+    """Return the field of the dearest run whose waits are known."""
+    grid = _grid(frames, scope)
+    if grid is None:
+        return []
+    cells = _cells(frames, grid)
+    return [_drawn(cells, grid, _hosts(frames, grid.run_id))] if cells.height else []
+
+
+def _own(frames: Frames) -> pl.LazyFrame:
+    return frames[StepTimings].filter(
+        (StepTimings.scope.col == "rank")
+        & StepTimings.rank.col.is_not_null()
+        & StepTimings.wait_ns.col.is_not_null()
+    )
+
+
+def _grid(frames: Frames, scope: Scope) -> _Grid | None:
+    sizes = (
+        scope.of_runs(_own(frames))
+        .group_by("run_id")
+        .agg(
+            ranks=pl.col("rank").n_unique(),
+            top=pl.col("rank").max() + 1,
+            steps=pl.col("step").n_unique(),
+            first=pl.col("step").min(),
+            last=pl.col("step").max(),
+        )
+        .filter(pl.col("ranks") > 1)
+        .collect()
+    )
+    known = {row["run_id"]: row for row in sizes.to_dicts()}
+    order = [run for run in _runs.order(frames, scope) if run in known] or sorted(known)
+    if not order:
+        return None
+    row = known[order[0]]
+    width = -(-(row["last"] - row["first"] + 1) // _MOST_BINS)
+    return _Grid(
+        order[0], row["ranks"], row["steps"], -(-row["top"] // _MOST_ROWS), width
+    )
+
+
+def _cells(frames: Frames, grid: _Grid) -> pl.DataFrame:
+    own = (
+        _own(frames)
+        .filter(StepTimings.run_id.col == grid.run_id)
+        .select("rank", "step", work=pl.col("duration_ns") - pl.col("wait_ns"))
+    )
+    typical = own.group_by("step").agg(typical=pl.col("work").median())
+    ratio = (pl.col("work") / pl.col("typical")).median()
+    from_step = pl.col("step") // grid.width * grid.width
+    from_rank = pl.col("rank") // grid.height * grid.height
+    return (
+        own.join(typical, on="step")
+        .filter(pl.col("typical") > 0)
+        .group_by("rank", from_step=from_step)
+        .agg(work_ratio=ratio)
+        .group_by("from_step", from_rank=from_rank)
+        .agg(pl.col("work_ratio").max())
+        .select("from_rank", "from_step", "work_ratio")
+        .sort("from_rank", "from_step")
+        .collect()
+    )
+
+
+def _hosts(frames: Frames, run_id: str) -> dict[int, str]:
+    rows = (
+        frames[Gpus]
+        .filter((Gpus.run_id.col == run_id) & Gpus.host.col.is_not_null())
+        .sort("attempt")
+        .unique("rank", keep="first", maintain_order=True)
+        .select("rank", "host")
+        .drop_nulls()
+        .collect()
+    )
+    return dict(rows.iter_rows())
+
+
+def _label(rank: int, grid: _Grid, hosts: Mapping[int, str]) -> str:
+    if grid.height > 1:
+        return f"ranks {rank} to {rank + grid.height - 1}"
+    return f"{rank} · {name(hosts[rank], 24)}" if rank in hosts else f"rank {rank}"
+
+
+def _drawn(cells: pl.DataFrame, grid: _Grid, hosts: Mapping[int, str]) -> Chart:
+    from reports.charts import times
+
+    slowest = cells.sort("work_ratio", descending=True).row(0, named=True)
+    drawn = cells.select(
+        "from_step",
+        to_step=pl.col("from_step") + grid.width,
+        value="work_ratio",
+        label=pl.col("from_rank").map_elements(
+            lambda rank: _label(rank, grid, hosts), return_dtype=pl.String
+        ),
+    )
+    top = max(_LEAST_TOP, float(slowest["work_ratio"]))
+    titles = ("step", "rank", "own work over the median of all ranks [1]")
+    together = (
+        f" Rows are {grid.height} ranks each, the slowest of them drawn."
+        if grid.height > 1
+        else ""
+    )
+    return Chart(
+        name="stragglers-field",
+        title=f"Own work of each rank, run {name(grid.run_id)}",
+        summary=f"A field of ranks over steps; the darkest cell is"
+        f" {_label(slowest['from_rank'], grid, hosts)} from step"
+        f" {slowest['from_step']}, {percent(slowest['work_ratio'] - 1)} above the"
+        " median.",
+        spec=times.heat(drawn, titles, top),
+        numbers=cells,
+        sql=_sql.filled(
+            _SQL,
+            run=_sql.literal(grid.run_id),
+            width=str(grid.width),
+            height=str(grid.height),
+        ),
+        definition="Duration minus waiting, over the median of all ranks in the same"
+        f" step; a cell is the median over {plural(grid.width, 'step')}.{together}",
+        source="own work as in Slow GPUs; the verdict compares peers only",
+        sample=f"{plural(grid.ranks, 'rank')}, {plural(grid.steps, 'step')}; the run"
+        " on this page that paid for the most GPU time",
+        blind_spots="Pipeline stages differ in work, so that a whole stage may look"
+        " slow here and is not.",
+    )

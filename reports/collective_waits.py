@@ -1,0 +1,99 @@
+"""Who waits for whom in collectives, and how fast transfers are."""
+
+from typing import Final
+
+import polars as pl
+
+from analysis import Frames
+from analysis.collective_waits import CollectiveWaits
+from analysis.late_ranks import LateRanks
+from reports import _busbw_chart, _wait_charts
+from reports._numbers import duration, grouped, percent
+from reports._section import Content, Scope, Section
+from reports._words import listed, name, plural
+
+
+def build(frames: Frames, scope: Scope) -> Content:
+    """Return where ranks wait, who comes last, and the bandwidth of transfers."""
+    waits = scope.of_runs(frames[CollectiveWaits])
+    totals = _totals(waits)
+    if not totals["collectives"]:
+        return Content(
+            heading="Who waits for whom in collectives is not known.",
+            empty="Profiler traces of several ranks, NCCL flight-recorder dumps or"
+            " NCCL Inspector logs hold the arrivals of each rank.",
+        )
+    groups = _wait_charts.by_group(waits)
+    late = scope.of_runs(frames[LateRanks]).collect()
+    return Content(
+        heading=_heading(totals, groups, late),
+        paragraphs=_paragraphs(totals),
+        charts=[
+            *_wait_charts.waiting(groups, totals, scope),
+            *_wait_charts.lateness(late, scope),
+            *_busbw_chart.chart(waits, scope),
+        ],
+    )
+
+
+def _totals(waits: pl.LazyFrame) -> dict[str, int]:
+    sums = waits.select(
+        collectives=pl.len(),
+        wait_ns=pl.col("wait_ns_total").cast(pl.Int128).sum(),
+        complete=(pl.col("ranks_seen") >= pl.col("ranks_expected")).sum(),
+        ordered=(pl.col("match_method") == "order").sum(),
+        residual_ns=pl.col("clock_residual_ns").median(),
+        below=(pl.col("wait_ns_max") < pl.col("clock_residual_ns")).sum(),
+    )
+    row = sums.collect().row(0, named=True)
+    return {key: int(value or 0) for key, value in row.items()}
+
+
+def _heading(totals: dict[str, int], groups: pl.DataFrame, late: pl.DataFrame) -> str:
+    waited = duration(totals["wait_ns"])
+    if not totals["wait_ns"]:
+        return (
+            f"{plural(totals['collectives'], 'collective')} seen; for none are all"
+            " arrivals known, so that no wait can be told."
+        )
+    flagged = late.filter(pl.col("is_late")).sort("late_ns", descending=True)
+    if flagged.height:
+        ranks = [str(rank) for rank in flagged["rank"].unique(maintain_order=True)]
+        who = "Rank" if len(ranks) == 1 else "Ranks"
+        verb = "comes" if len(ranks) == 1 else "come"
+        return (
+            f"{who} {listed(ranks)} {verb} last beyond chance; ranks waited {waited} in"
+            f" {plural(totals['collectives'], 'collective')}."
+        )
+    most = name(groups["kind"][0]) if groups.height else "collectives"
+    return (
+        f"Ranks waited {waited} for the last to arrive, most of it in {most}; nobody"
+        " comes last beyond chance."
+    )
+
+
+def _paragraphs(totals: dict[str, int]) -> list[str]:
+    seen = totals["collectives"]
+    told = [
+        (
+            f"{grouped(totals['complete'])} of {plural(seen, 'collective')} have all"
+            " their ranks; a missing rank leaves one incomplete and never shifts the next."
+        )
+    ]
+    if totals["ordered"]:
+        told.append(
+            f"{percent(totals['ordered'] / seen)} were matched by their order, for want"
+            " of a number."
+        )
+    if totals["residual_ns"]:
+        told.append(
+            f"Clock residual: {duration(totals['residual_ns'])} (median);"
+            f" {plural(totals['below'], 'collective')} waited less than theirs, which"
+            " is no evidence of waiting."
+        )
+    return told
+
+
+SECTION: Final = Section(
+    "collective_waits", "Waiting", (CollectiveWaits, LateRanks), build
+)

@@ -1,0 +1,117 @@
+"""What the GPUs drew, how much of it was measured, and how well."""
+
+from decimal import Decimal
+from typing import Final
+
+import polars as pl
+
+from analysis import Frames
+from analysis.energy import Energy
+from ingest.tables import PowerSamples
+from reports import _energy_charts, _energy_listing, _power_chart
+from reports._numbers import compact, percent, significant
+from reports._section import Content, Scope, Section
+from reports._words import listed, plural, said
+from reports.dollars import J_PER_KWH, energy_dollars, in_words
+
+#: Below this the energy of a window is a lower bound rather than a measurement.
+_COVERED_FROM: Final = 0.95
+
+
+def build(frames: Frames, scope: Scope) -> Content:
+    """Return the energy of the runs, its coverage and its doubts."""
+    rows = (
+        scope.of_runs(frames[Energy], or_none=True)
+        .sort("run_id", "cluster", "host", "gpu_uuid")
+        .collect()
+    )
+    power = _power_chart.chart(frames)
+    if rows.is_empty() and not power:
+        return Content(
+            heading="What the GPUs drew is not known.",
+            empty="No power telemetry: point `gpuledger ingest` at nvidia-smi CSV or at"
+            " dcgm-exporter text.",
+        )
+    measured = rows.drop_nulls("energy_j")
+    return Content(
+        heading=_heading(measured, rows),
+        paragraphs=_paragraphs(measured, rows, scope),
+        charts=[*_energy_charts.charts(measured, scope), *power],
+        listings=_energy_listing.listings(rows, scope),
+    )
+
+
+def _heading(measured: pl.DataFrame, rows: pl.DataFrame) -> str:
+    if measured.is_empty():
+        return f"{plural(rows.height, 'GPU')} sampled, and no energy could be measured."
+    kwh = float(measured["energy_j"].sum()) / J_PER_KWH
+    amount = f"{compact(kwh)} kWh" if kwh >= 1 else f"{compact(kwh * J_PER_KWH)} J"
+    covered = percent(_coverage(rows))
+    peak = measured["peak_w"].drop_nulls()
+    top = (
+        f", with a peak of {significant(float(str(peak.max())))} W" if len(peak) else ""
+    )
+    gpus = rows.select("cluster", "host", "gpu_uuid").n_unique()
+    return (
+        f"{plural(gpus, 'GPU')} drew {amount}{top}; {covered} of their time was"
+        " measured."
+    )
+
+
+def _coverage(rows: pl.DataFrame) -> float:
+    length = (rows["to_ns"] - rows["from_ns"]).cast(pl.Float64)
+    total = float(length.sum())
+    return float((length * rows["coverage_ratio"]).sum()) / total if total else 0.0
+
+
+def _paragraphs(measured: pl.DataFrame, rows: pl.DataFrame, scope: Scope) -> list[str]:
+    told = [_cost(measured, scope), _methods(measured), _doubts(rows)]
+    return [text for text in told if text]
+
+
+def _cost(measured: pl.DataFrame, scope: Scope) -> str:
+    costs = [
+        energy_dollars(float(energy), scope.price(run_id or ""))
+        for run_id, energy in measured.select("run_id", "energy_j").iter_rows()
+    ]
+    priced = [cost for cost in costs if cost is not None]
+    if not priced:
+        return (
+            "Rent already contains electricity: energy has no price of its own here."
+            if measured.height
+            else ""
+        )
+    few = len(priced) < len(costs)
+    of_all = f" ({len(priced)} of {len(costs)} windows)" if few else ""
+    return f"Electricity of owned GPUs: {in_words(sum(priced, Decimal()))}{of_all}."
+
+
+def _methods(measured: pl.DataFrame) -> str:
+    counts = measured["method"].value_counts().sort("method")
+    used = [
+        f"{said(method)} for {plural(n, 'GPU')}" for method, n in counts.iter_rows()
+    ]
+    return (
+        f"Measured by {listed(used)}; nothing is assumed across gaps." if used else ""
+    )
+
+
+def _doubts(rows: pl.DataFrame) -> str:
+    doubts = rows["quality"].drop_nulls().str.split(",").explode().str.strip_chars()
+    counts = (
+        doubts.filter(doubts != "")
+        .value_counts(name="n")
+        .sort(["n", "quality"], descending=[True, False])
+    )
+    reasons = [f"{said(reason)[:60]} ({n})" for reason, n in counts.iter_rows()]
+    low = rows.filter(pl.col("coverage_ratio") < _COVERED_FROM).height
+    less = (
+        f" {plural(low, 'GPU')} below {percent(_COVERED_FROM)} coverage: energy is a"
+        " lower bound there."
+        if low
+        else ""
+    )
+    return f"Doubts: {listed(reasons, 5)}.{less}" if reasons else less.strip()
+
+
+SECTION: Final = Section("energy", "Power and energy", (Energy, PowerSamples), build)

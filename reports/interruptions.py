@@ -1,0 +1,129 @@
+"""What stopped the runs, how often, and where the time of a stop goes."""
+
+from typing import Final
+
+import polars as pl
+
+from analysis import Frames
+from analysis.attempts import Attempts
+from analysis.incidents import Incidents
+from analysis.interrupt_rates import InterruptRates
+from analysis.interruptions import Interruptions
+from reports import _rate_charts, _stop_charts, _stop_listing
+from reports._numbers import duration
+from reports._rate_charts import FEWEST_FOR_RATE
+from reports._section import Content, Scope, Section
+from reports._words import listed, plural, said
+
+_HINT: Final = (
+    "Stops come from a job list (sacct or squeue) or a step log that starts again;"
+    " their causes from kernel logs (Xid), health checks and scheduler messages."
+)
+
+
+def build(frames: Frames, scope: Scope) -> Content:
+    """Return what was interrupted, by what, and at which rate."""
+    attempts = scope.of_runs(frames[Attempts]).sort("run_id", "attempt").collect()
+    stops = scope.of_runs(frames[Interruptions]).sort("run_id", "attempt").collect()
+    incidents = frames[Incidents].collect()
+    rates = _rate_charts.overall(frames, scope)
+    if attempts.is_empty() and incidents.is_empty():
+        return Content(
+            heading="Whether runs were interrupted is not known.", empty=_HINT
+        )
+    return Content(
+        heading=_heading(stops, attempts, rates),
+        paragraphs=_paragraphs(stops, incidents, rates),
+        charts=[
+            *_stop_charts.lanes(attempts, stops, scope),
+            *_stop_charts.phases(stops, scope),
+            *_rate_charts.chart(rates, scope),
+        ],
+        listings=_stop_listing.listings(stops, scope),
+    )
+
+
+def _heading(stops: pl.DataFrame, attempts: pl.DataFrame, rates: pl.DataFrame) -> str:
+    unplanned = stops.filter(~pl.col("planned"))
+    runs = attempts["run_id"].n_unique()
+    if unplanned.is_empty():
+        return f"{plural(runs, 'run')} ran without an unplanned interruption."
+    counts = (
+        unplanned["category"]
+        .value_counts()
+        .sort(["count", "category"], descending=[True, False])
+    )
+    causes = listed(
+        [f"{count} by {said(cause)}" for cause, count in counts.iter_rows()]
+    )
+    seen = plural(unplanned.height, "interruption")
+    return f"{seen}: {causes}.{_mtbf(rates)}"
+
+
+def _mtbf(rates: pl.DataFrame) -> str:
+    ours = rates.filter(
+        (pl.col("level") == "interruption")
+        & (pl.col("count") >= FEWEST_FOR_RATE)
+        & pl.col("mtbf_ns").is_not_null()
+    )
+    if ours.is_empty():
+        return ""
+    row = ours.row(0, named=True)
+    high = row["mtbf_high_ns"]
+    to = duration(high) if high is not None else "unbounded"
+    return (
+        f" One in {duration(row['mtbf_ns'])} of observed node time"
+        f" (95 %: {duration(row['mtbf_low_ns'])} to {to})."
+    )
+
+
+def _paragraphs(
+    stops: pl.DataFrame, incidents: pl.DataFrame, rates: pl.DataFrame
+) -> list[str]:
+    told = [_levels(rates), _incidents(incidents), _planned(stops)]
+    return [text for text in told if text]
+
+
+def _levels(rates: pl.DataFrame) -> str:
+    order = ["line", "event", "incident", "interruption"]
+    sums = dict(rates.group_by("level").agg(pl.col("count").sum()).iter_rows())
+    counts = [plural(int(sums[level]), level) for level in order if level in sums]
+    if not counts:
+        return ""
+    few = sums.get("interruption", 0) < FEWEST_FOR_RATE
+    less = " Below 5 interruptions there is a count and no rate." if few else ""
+    return f"The same failures at every level: {listed(counts, 4)}.{less}"
+
+
+def _incidents(incidents: pl.DataFrame) -> str:
+    roots = incidents.filter(pl.col("role") == "root")
+    if roots.is_empty():
+        return ""
+    counts = (
+        roots.select(code=pl.col("root_source") + " " + pl.col("root_code"))
+        .to_series()
+        .value_counts()
+        .sort(["count", "code"], descending=[True, False])
+    )
+    codes = [f"{said(code)[:40]} ({count})" for code, count in counts.iter_rows()]
+    others = incidents.height - roots.height
+    beside = (
+        f" {plural(others, 'incident')} more are cascades, symptoms or user errors."
+        if others
+        else ""
+    )
+    seen = plural(roots.height, "root cause")
+    return f"{seen} in the logs: {listed(codes)}.{beside}"
+
+
+def _planned(stops: pl.DataFrame) -> str:
+    planned = stops.filter("planned").height
+    return f"{plural(planned, 'planned stop')} not counted." if planned else ""
+
+
+SECTION: Final = Section(
+    "interruptions",
+    "Interruptions",
+    (Attempts, Interruptions, Incidents, InterruptRates),
+    build,
+)

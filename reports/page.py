@@ -1,0 +1,70 @@
+"""Put the sections on one HTML page that opens without a network."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import jinja2
+
+import reports
+from analysis import Frames
+from reports import _assets, _glossary, _numbers
+from reports._section import Content, Link, Scope, Section
+from reports._stills import still
+from reports._words import name
+from reports.dollars import Price
+from reports.provenance import Provenance
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """A section with what it says."""
+
+    section: Section
+    content: Content
+
+
+def render(frames: Frames, prices: Mapping[str, Price], provenance: Provenance) -> str:
+    """Return the page: one HTML text that carries all it needs.
+
+    Args:
+        frames: The tables of `reports.INPUTS`.
+        prices: Price of each run by `run_id`, the fallback under the empty name.
+        provenance: What made the numbers.
+    """
+    scope = Scope(prices, provenance)
+    answers = [
+        Answered(section, section.build(frames, scope)) for section in reports.SECTIONS
+    ]
+    return _page(answers, provenance)
+
+
+def _page(answers: Sequence[Answered], provenance: Provenance) -> str:
+    charts = [chart for answer in answers for chart in answer.content.charts]
+    data = _assets.data({chart.name: chart.spec for chart in charts})
+    assets = _assets.load()
+    return (
+        _environment()
+        .get_template("page.html.jinja")
+        .render(
+            answers=answers,
+            provenance=provenance,
+            generated=_numbers.utc(provenance.generated_ns),
+            assets=assets,
+            data=data,
+            stills={chart.name: still(chart.spec) for chart in charts},
+        )
+    )
+
+
+def _environment() -> jinja2.Environment:
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("reports"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["explained"] = _glossary.explained
+    environment.filters["name"] = name
+    environment.tests["link"] = lambda cell: isinstance(cell, Link)
+    return environment

@@ -1,0 +1,29 @@
+"""Where a page comes from: everything that made its numbers what they are."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """What a reader needs to make the same page again.
+
+    Attributes:
+        run_ids: Runs on the page; empty means all runs of the lake.
+        lake: Folder of the lake, as it was given.
+        generated_ns: When the page was made, since the Unix epoch in UTC. [ns]
+        version: Version of gpuledger.
+        settings: Settings in force, by name.
+        settings_sources: Where each setting came from (`default` where nobody set it).
+        thresholds: Thresholds in force, by name.
+        analysis_versions: Version of each analysis, by name.
+    """
+
+    run_ids: tuple[str, ...]
+    lake: str
+    generated_ns: int
+    version: str
+    settings: Mapping[str, str]
+    settings_sources: Mapping[str, str]
+    thresholds: Mapping[str, float]
+    analysis_versions: Mapping[str, int]

@@ -1,0 +1,159 @@
+"""GPUs that make the others wait."""
+
+from typing import Final
+
+import polars as pl
+
+from analysis import Frames
+from analysis.gpus import Gpus
+from analysis.late_ranks import LateRanks
+from analysis.runs import Runs
+from analysis.stragglers import StragglerRanks, StragglerSteps, StragglerTests
+from ingest.tables import StepTimings
+from reports import _ledger, _runs, _slow_ranks, _work_field
+from reports._numbers import compact, grouped, percent
+from reports._section import Content, Scope, Section
+from reports._words import listed, name, plural, said
+from reports.dollars import dollars, in_words
+
+_VERDICTS: Final = {
+    "no_waits": "it has step durations without waits, and in a synchronous step"
+    " everyone's duration is the same",
+    "too_few_peers": "its ranks have fewer than four peers",
+    "too_few_steps": "it has too few steps",
+    "no_steps": "it has no step timings",
+}
+
+_HINT: Final = (
+    "Own work is duration minus waiting: a step log with waits, or profiler traces of"
+    " all ranks, tell which GPU the others wait for."
+)
+
+
+def build(frames: Frames, scope: Scope) -> Content:
+    """Return which GPUs were slow, since when, and what that cost."""
+    slow = (
+        scope.of_runs(frames[StragglerRanks])
+        .sort(["lost_gpu_ns", "run_id", "scope_id"], descending=[True, False, False])
+        .collect()
+    )
+    tests = scope.of_runs(frames[StragglerTests]).sort("run_id").collect()
+    tested = tests.filter(pl.col("verdict") == "tested")
+    charts = [*_work_field.chart(frames, scope), *_slow_ranks.ranking(slow, scope)]
+    return Content(
+        heading=_heading(slow, tests, frames, scope),
+        paragraphs=_paragraphs(slow, tests, frames, scope),
+        charts=charts,
+        listings=[_slow_ranks.listing(slow, scope)] if slow.height else [],
+        empty=None if slow.height or tested.height else _HINT,
+    )
+
+
+def _heading(
+    slow: pl.DataFrame, tests: pl.DataFrame, frames: Frames, scope: Scope
+) -> str:
+    if slow.height:
+        return _finding(slow, frames, scope)
+    tested = tests.filter(pl.col("verdict") == "tested")
+    smallest = tested["smallest_visible_ratio"].drop_nulls()
+    if tested.is_empty():
+        return "Whether a GPU was slow cannot be told."
+    if smallest.is_empty():
+        return "No GPU was slower than its peers."
+    seen = percent(float(str(smallest.max())) - 1)
+    return (
+        "No GPU was slower than its peers; the smallest slowdown we could have seen"
+        f" is {seen}."
+    )
+
+
+def _finding(slow: pl.DataFrame, frames: Frames, scope: Scope) -> str:
+    first = slow.row(0, named=True)
+    cause = said(first["cause"])
+    under = "" if cause == "unknown" else f" under {name(cause)}"
+    usd = dollars(int(first["lost_gpu_ns"]), scope.price(first["run_id"]))
+    days = _runs.days_of(frames, scope, first["run_id"])
+    cost = f"{in_words(usd / days)} a day" if days and days >= 1 else in_words(usd)
+    more = slow.height - 1
+    beside = f" {plural(more, 'more', 'more')} beside it." if more else ""
+    slower = percent(first["slowdown_ratio"] - 1)
+    return (
+        f"{_slow_ranks.who(first)} ran {slower} slow from step"
+        f" {grouped(first['first_step'])} to {grouped(first['last_step'])}"
+        f"{under}: {cost}.{beside}"
+    )
+
+
+def _paragraphs(
+    slow: pl.DataFrame, tests: pl.DataFrame, frames: Frames, scope: Scope
+) -> list[str]:
+    said_of = [_tested(tests), _untestable(tests), _jitter(frames, scope)]
+    if slow.height:
+        said_of.append(
+            "The cost is a counterfactual: what the slowest would have taken with the"
+            " flagged at their peers' median. It need not equal straggler wait in the"
+            " ledger, and gains of single repairs do not add."
+        )
+    return [*[text for text in said_of if text], *_late(frames, scope)]
+
+
+def _tested(tests: pl.DataFrame) -> str:
+    tested = tests.filter(pl.col("verdict") == "tested")
+    if tested.is_empty():
+        return ""
+    ranks, steps = int(tested["ranks_tested"].sum()), int(tested["steps_tested"].sum())
+    return (
+        f"{plural(ranks, 'rank')} tested over {plural(steps, 'step')} in"
+        f" {plural(tested.height, 'run')}; a healthy fleet flags nobody."
+    )
+
+
+def _untestable(tests: pl.DataFrame) -> str:
+    others = tests.filter(pl.col("verdict") != "tested")
+    told = [
+        f"{name(run_id, 30)}: {_VERDICTS[verdict]}"
+        for run_id, verdict in others.select("run_id", "verdict").iter_rows()
+    ]
+    return f"Not testable: {listed(told, 3)}." if told else ""
+
+
+def _jitter(frames: Frames, scope: Scope) -> str:
+    total = (
+        scope.of_runs(frames[StragglerSteps])
+        .select(pl.col("jitter_gpu_ns").cast(pl.Int128).sum())
+        .collect()
+        .item()
+    )
+    if not total:
+        return ""
+    unit = _ledger.unit_for(int(total))
+    return (
+        f"Scatter alone, with nobody slow, cost {compact(unit.of(int(total)))}"
+        f" {unit.name}: the tax of size, which no repair removes."
+    )
+
+
+def _late(frames: Frames, scope: Scope) -> list[str]:
+    late = scope.of_runs(frames[LateRanks]).filter(LateRanks.is_late.col)
+    ranks = late.sort("late_ns", descending=True).select("rank").collect().to_series()
+    if ranks.is_empty():
+        return []
+    unique = ranks.unique(maintain_order=True)
+    who = listed([f"rank {rank}" for rank in unique], 5)
+    return [f"Collectives agree on who comes last beyond chance: {who}."]
+
+
+SECTION: Final = Section(
+    "stragglers",
+    "Slow GPUs",
+    (
+        StragglerRanks,
+        StragglerTests,
+        StragglerSteps,
+        LateRanks,
+        StepTimings,
+        Gpus,
+        Runs,
+    ),
+    build,
+)
