@@ -7,6 +7,8 @@ from typing import Any
 
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ingest.sources import kernel_log
 from ingest.sources._source import Batch, Head, Reading
@@ -165,3 +167,28 @@ def test_every_real_xid_and_sxid_line_is_an_event(shared: Path) -> None:
         assert len(found) == (0 if kind == "sxid_cont" else expected)
         codes = [records[i - 1][1] for i in numbers]
         assert [r["code"] for r in found] == (codes if found else [])
+
+
+FRAGMENTS = (
+    XID,
+    "NVRM: Xid (PCI:0000:5d:00): 0, x",
+    "nvidia-nvswitch0: SXid (PCI:0000:05:00.0): 12028, Fatal",
+    "nvidia-nvswitch0: SXid (PCI:0000:05:00.0): 12028, Data {0x0}",
+    "NVRM: fallen off the bus and is not responding",
+    "Feb 29 10:00:00 n1 kernel: ",
+    "Nov 31 25:00:00 n1 kernel: ",
+    "[ 12.5] ",
+    "2199-12-31T23:59:59.999999999-99:99 n1 kernel: ",
+    "\x00\t\N{REPLACEMENT CHARACTER}",
+)
+
+
+@given(st.lists(st.lists(st.sampled_from(FRAGMENTS), max_size=4), max_size=12))
+def test_every_telling_line_is_an_event_or_refused(pieces: list[list[str]]) -> None:
+    batches = batches_of(*("".join(line) for line in pieces))
+    rows = rows_of(batches)
+    refused = [refusal for batch in batches for refusal in batch.refused]
+    records = sum(batch.records for batch in batches)
+    assert len(rows) + len(refused) <= records <= len(pieces)
+    keys = [tuple(row[name] for name in Failures.key) for row in rows]
+    assert len(set(keys)) == len(keys)
