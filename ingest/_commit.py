@@ -8,6 +8,7 @@ import polars as pl
 from ingest import _parts
 from ingest._contest import Gone, Outcome, settle
 from ingest._draft import Draft
+from ingest._offers import ACCEPTED, REJECTED, count, together
 from ingest._parts import FILE_ID
 from ingest.staging import Staged
 from ingest.tables import TABLES, IngestedFiles, RejectedRows, Table
@@ -18,8 +19,6 @@ _ABOUT_FILES: Final = (IngestedFiles, RejectedRows)
 #: Tables of raw rows.
 _RAW: Final = tuple(table for table in TABLES if table not in _ABOUT_FILES)
 
-_ACCEPTED: Final = IngestedFiles.rows_accepted.name
-_REJECTED: Final = IngestedFiles.rows_rejected.name
 _RETIRED: Final = IngestedFiles.rows_retired.name
 
 
@@ -97,13 +96,13 @@ def _retire(draft: Draft) -> pl.DataFrame:
         for part in draft.fresh(table, "raw")
         if part.day and (part.table, part.day) in draft.before.retired_days
     ]
-    counts = [_nothing()]
+    counts = []
     for table, part in late:
         rows = _parts.scan(draft.root, [part], table).select(FILE_ID).collect()
-        counts.append(_count(rows, _ACCEPTED, -1))
-        counts.append(_count(rows, _RETIRED, 1))
+        counts.append(count(rows, ACCEPTED, -1))
+        counts.append(count(rows, _RETIRED, 1))
         draft.drop(part)
-    return pl.concat(counts, how="diagonal")
+    return together(counts)
 
 
 def _dismiss(draft: Draft, table: type[Table], gone: frozenset[str]) -> Gone:
@@ -129,12 +128,12 @@ def _account(
     _forgive(draft, back)
     changes = [
         retired,
-        _count(lost, _ACCEPTED, -1),
-        _count(lost, _REJECTED, 1),
-        _count(back, _ACCEPTED, 1),
-        _count(back, _REJECTED, -1),
+        count(lost, ACCEPTED, -1),
+        count(lost, REJECTED, 1),
+        count(back, ACCEPTED, 1),
+        count(back, REJECTED, -1),
     ]
-    total = pl.concat(changes, how="diagonal").group_by(FILE_ID).sum()
+    total = together(changes).group_by(FILE_ID).sum()
     touched = _take_files(draft, total[FILE_ID])
     counted = _add(pl.concat([files, *touched]), total)
     draft.write(IngestedFiles, counted)
@@ -162,22 +161,9 @@ def _take_files(draft: Draft, file_ids: pl.Series) -> list[pl.DataFrame]:
     ]
 
 
-def _nothing() -> pl.DataFrame:
-    return pl.DataFrame(
-        schema={FILE_ID: pl.String}
-        | dict.fromkeys((_ACCEPTED, _REJECTED, _RETIRED), pl.Int64)
-    )
-
-
-def _count(rows: pl.DataFrame, column: str, sign: int) -> pl.DataFrame:
-    """Return rows by file, as a change of one column of IngestedFiles."""
-    change = (pl.len().cast(pl.Int64) * sign).alias(column)
-    return rows.group_by(FILE_ID).agg(change)
-
-
 def _add(files: pl.DataFrame, changes: pl.DataFrame) -> pl.DataFrame:
     joined = files.join(changes, on=FILE_ID, how="left", suffix="_change")
     return joined.with_columns(
         pl.col(name) + pl.col(f"{name}_change").fill_null(0)
-        for name in (_ACCEPTED, _REJECTED, _RETIRED)
+        for name in (ACCEPTED, REJECTED, _RETIRED)
     ).select(files.columns)

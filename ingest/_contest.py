@@ -15,7 +15,7 @@ import polars as pl
 from ingest import _claims, _parts
 from ingest._claims import PATH
 from ingest._draft import Draft
-from ingest._offers import records_of_duplicates
+from ingest._rules import records_of_duplicates
 from ingest.manifest import Part
 from ingest.tables import IngestedFiles, RejectedRows, Table
 

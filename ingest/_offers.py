@@ -1,139 +1,115 @@
-"""Rows that a reader offers to a table: which the table takes, and which it refuses."""
+"""Rows as readers gave them, until there are enough of them to be checked at once."""
 
-import types
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Final, NamedTuple
 
-import dataframely as dy
 import polars as pl
 
-from ingest._parts import FILE_ID, schema_of
-from ingest.sources._source import RAW_CHARACTERS, Refusal
-from ingest.tables import RejectedRows, Table
+from ingest import _rules
+from ingest._parts import FILE_ID
+from ingest.sources import Refusal
+from ingest.tables import IngestedFiles, RejectedRows, Table
 
-#: Column that a reader may add: where in the file a row is.
-PLACE: Final = "place"
+ACCEPTED: Final = IngestedFiles.rows_accepted.name
+REJECTED: Final = IngestedFiles.rows_rejected.name
+FIRST: Final = IngestedFiles.first_ns.name
+LAST: Final = IngestedFiles.last_ns.name
 
-#: Rule of a row whose key another row has.
-DUPLICATE: Final = "duplicate"
+#: Columns of IngestedFiles that are counted, by file.
+COUNTED: Final = (
+    ACCEPTED,
+    REJECTED,
+    IngestedFiles.rows_retired.name,
+    FIRST,
+    LAST,
+)
 
 
-class Checked(NamedTuple):
-    """Rows that a table takes, with their places, and the refused ones as records."""
+class Sealed(NamedTuple):
+    """Checked rows by table, refused ones among them, and their counts by file."""
 
-    taken: pl.DataFrame
-    refused: pl.DataFrame
+    rows: dict[type[Table], pl.DataFrame]
+    counts: pl.DataFrame
 
 
-def check(
-    table: type[Table], frame: pl.DataFrame, file_id: str, rows_before: int
-) -> Checked:
-    """Hold rows against the rules of their table.
+class Offers:
+    """Rows and refusals of one file or of several.
 
-    Args:
-        table: Table that the rows are offered to.
-        frame: Rows; nullable columns, `file_id` and `place` may be missing.
-        file_id: File that they were read from.
-        rows_before: Rows of the file offered to the table before; they number the
-            rows of a reader that gives no places.
+    Attributes:
+        rows: Rows and refusals held. [1]
+        bytes: Memory that they take. [B]
     """
-    offered = _complete(table, frame, file_id, rows_before)
-    taken, failure = _placed(table).filter(offered, cast=True)
-    refused = failure.details()
-    if refused.is_empty():
-        return Checked(taken, RejectedRows.create_empty())
-    rules = [name for name in refused.columns if name not in offered.columns]
-    broken = [pl.when(pl.col(r) == "invalid").then(pl.lit(r)) for r in rules]
-    records = refused.with_columns(rule=pl.coalesce(broken))
-    return Checked(taken, as_records(table, records))
+
+    def __init__(self) -> None:
+        """Hold nothing yet."""
+        self.rows = 0
+        self.bytes = 0
+        self._frames: dict[type[Table], dict[str, list[pl.DataFrame]]] = {}
+        self._refused: list[pl.DataFrame] = []
+
+    def add(self, table: type[Table], frame: pl.DataFrame) -> None:
+        """Hold complete rows for a table."""
+        if not frame.is_empty():
+            # only frames of equal types are joined: a common type could round numbers
+            like = self._frames.setdefault(table, {})
+            like.setdefault(repr(frame.schema), []).append(frame)
+            self._count(frame)
+
+    def refuse(self, refused: Iterable[Refusal], file_id: str) -> None:
+        """Hold records that the reader of a file refused."""
+        if records := tuple(refused):
+            self.reject(_rules.records_of_refusals(records, file_id))
+
+    def reject(self, records: pl.DataFrame) -> None:
+        """Hold rows of RejectedRows."""
+        self._refused.append(records)
+        self._count(records)
+
+    def take(self, other: "Offers") -> None:
+        """Hold what another holds, too."""
+        for table, like in other._frames.items():
+            for frames in like.values():
+                for frame in frames:
+                    self.add(table, frame)
+        for records in other._refused:
+            self.reject(records)
+
+    def _count(self, frame: pl.DataFrame) -> None:
+        self.rows += frame.height
+        self.bytes += frame.estimated_size()
+
+    def seal(self) -> Sealed:
+        """Check all rows; of rows of a file that share a key, the first is taken."""
+        rows = {}
+        records = [RejectedRows.create_empty(), *self._refused]
+        counts = []
+        for table, like in self._frames.items():
+            checked = [_rules.check(table, pl.concat(same)) for same in like.values()]
+            taken = pl.concat(one.taken for one in checked)
+            first, repeats = _rules.split_repeats(table, taken)
+            rows[table] = first
+            records += [*(one.refused for one in checked), repeats]
+            counts += [_span(table, taken), count(first, ACCEPTED)]
+        rows[RejectedRows] = _rules.tell_apart(pl.concat(records))
+        counts.append(count(rows[RejectedRows], REJECTED))
+        return Sealed(rows, together(counts))
 
 
-def _complete(
-    table: type[Table], frame: pl.DataFrame, file_id: str, rows_before: int
-) -> pl.DataFrame:
-    columns = table.columns()
-    missing = [
-        pl.lit(None, column.dtype).alias(name)
-        for name, column in columns.items()
-        if name not in frame.columns and column.nullable
-    ]
-    number = pl.int_range(rows_before + 1, rows_before + 1 + pl.len())
-    place = pl.format("row {}", number)
-    if PLACE in frame.columns:
-        place = pl.coalesce(pl.col(PLACE).cast(pl.String), place)
-    return frame.with_columns(
-        *missing, pl.lit(file_id).alias(FILE_ID), place.alias(PLACE)
+def count(rows: pl.DataFrame, column: str, sign: int = 1) -> pl.DataFrame:
+    """Return the rows of each file, as a change of a column of IngestedFiles."""
+    change = (pl.len().cast(pl.Int64) * sign).alias(column)
+    return rows.group_by(FILE_ID).agg(change)
+
+
+def together(counts: Iterable[pl.DataFrame]) -> pl.DataFrame:
+    """Return counts as one frame, with all columns that may be counted."""
+    schema = {FILE_ID: pl.String(), **dict.fromkeys(COUNTED, pl.Int64())}
+    return pl.concat([pl.DataFrame(schema=schema), *counts], how="diagonal")
+
+
+def _span(table: type[Table], rows: pl.DataFrame) -> pl.DataFrame:
+    """Return the first and last time of each file. [ns]"""
+    times = (
+        pl.lit(None, pl.Int64) if table.day_column is None else pl.col(table.day_column)
     )
-
-
-def _placed(table: type[Table]) -> type[Table]:
-    """Return the table with the place of its rows, so that it survives the check."""
-
-    def body(namespace: dict[str, object]) -> None:
-        namespace[PLACE] = dy.String(nullable=True)
-
-    placed: type[Table] = types.new_class(table.__name__, (table,), {}, body)
-    return placed
-
-
-def split_repeats(table: type[Table], taken: pl.DataFrame) -> Checked:
-    """Sort rows by their key; of those that share one, the first is taken."""
-    rows = taken.sort(table.key, maintain_order=True)
-    same = [pl.col(name).eq_missing(pl.col(name).shift()) for name in table.key]
-    is_repeat = pl.all_horizontal(pl.int_range(pl.len()) > 0, *same)
-    marked = rows.with_columns(is_repeat.alias("_repeat"))
-    repeats = marked.filter("_repeat").with_columns(rule=pl.lit(DUPLICATE))
-    return Checked(
-        marked.filter(~pl.col("_repeat")).drop("_repeat"), as_records(table, repeats)
-    )
-
-
-def as_records(table: type[Table], refused: pl.DataFrame) -> pl.DataFrame:
-    """Return refused rows, with their `place` and `rule`, as rows of RejectedRows."""
-    shown = [name for name in table.column_names() if name != FILE_ID]
-    raw = pl.struct(shown).struct.json_encode().str.head(RAW_CHARACTERS)
-    return refused.select(
-        FILE_ID,
-        table_name=pl.lit(table.sql_name()),
-        place=pl.col(PLACE),
-        rule=pl.col("rule"),
-        raw=raw,
-    )
-
-
-def records_of_duplicates(
-    table: type[Table], lost: pl.DataFrame, where: str = ""
-) -> pl.DataFrame:
-    """Return rows that lost to an equal key as records, their key for a place.
-
-    Args:
-        table: Table of the rows.
-        lost: The rows.
-        where: Added to the key, so that a file's rows of one key can be told apart.
-    """
-    key = pl.struct(table.key).struct.json_encode()
-    place = pl.format("{}{}", key, pl.lit(where)).alias(PLACE)
-    return as_records(table, lost.with_columns(place, rule=pl.lit(DUPLICATE)))
-
-
-def without_places(taken: pl.DataFrame) -> pl.DataFrame:
-    """Return rows as the table has them."""
-    return taken.drop(PLACE)
-
-
-def refusals(records: Sequence[Refusal], file_id: str) -> pl.DataFrame:
-    """Return records that a reader refused as rows of RejectedRows."""
-    rows = [
-        (file_id, refusal.table.sql_name(), refusal.place, refusal.rule, refusal.raw)
-        for refusal in records
-    ]
-    frame = pl.DataFrame(rows, schema=schema_of(RejectedRows), orient="row")
-    return frame.with_columns(pl.col("raw").str.head(RAW_CHARACTERS))
-
-
-def tell_apart(records: pl.DataFrame) -> pl.DataFrame:
-    """Number records of one place that break one rule: the second is `line 7 #2`."""
-    nth = pl.int_range(pl.len()).over(RejectedRows.key) + 1
-    numbered = pl.format("{} #{}", PLACE, nth)
-    place = pl.when(nth > 1).then(numbered).otherwise(pl.col(PLACE))
-    return records.with_columns(place.alias(PLACE))
+    return rows.group_by(FILE_ID).agg(times.min().alias(FIRST), times.max().alias(LAST))

@@ -8,7 +8,6 @@ from typing import Any, Final
 from ingest import files
 from ingest._chunks import Chunks
 from ingest._shelf import Shelf
-from ingest._tally import Tally
 from ingest.errors import UnreadableFileError
 from ingest.sources import Batch, Reading, Refusal, Source
 from ingest.tables import IngestedFiles
@@ -44,7 +43,7 @@ class Candidate:
 
 
 def read(candidate: Candidate, shelf: Shelf) -> dict[str, Any]:
-    """Read a file onto the shelf and return its row of IngestedFiles.
+    """Read a file onto the shelf; return its row of IngestedFiles without the counts.
 
     Where a reader gives up (UnreadableFileError), or a gzip file is cut or damaged,
     the rows before that place are kept and the rest is one refused record.
@@ -55,7 +54,7 @@ def read(candidate: Candidate, shelf: Shelf) -> dict[str, Any]:
     except OSError as error:
         _refuse(chunks, "unreadable", "file", error.strerror or type(error).__name__)
     chunks.finish()
-    return _told(candidate, chunks.tally)
+    return _told(candidate, chunks)
 
 
 def _read(candidate: Candidate, chunks: Chunks) -> None:
@@ -78,7 +77,7 @@ def _refuse(chunks: Chunks, rule: str, place: str, raw: str) -> None:
     chunks.take(Batch(refused=(Refusal(IngestedFiles, place, rule, raw),)))
 
 
-def _told(candidate: Candidate, tally: Tally) -> dict[str, Any]:
+def _told(candidate: Candidate, chunks: Chunks) -> dict[str, Any]:
     source, reading = candidate.source, candidate.reading
     return {
         "file_id": reading.file_id,
@@ -87,10 +86,12 @@ def _told(candidate: Candidate, tally: Tally) -> dict[str, Any]:
         "source": source.name if source else UNRECOGNIZED,
         "reader_version": source.version if source else 0,
         "bytes": candidate.size,
-        "zone": str(reading.zone) if tally.zone_used else None,
-        "zone_basis": reading.zone_basis if tally.zone_used else "none",
+        "zone": str(reading.zone) if chunks.zone_used else None,
+        "zone_basis": reading.zone_basis if chunks.zone_used else "none",
         "run_id": reading.run_id or None,
         "run_id_basis": reading.run_id_basis if reading.run_id else "none",
         "ingested_ns": time.time_ns(),
-        **tally.counts(),
+        "rows_read": chunks.rows_read,
+        "records_seen": chunks.records_seen,
+        "repairs": chunks.repairs,
     }

@@ -3,11 +3,12 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import polars as pl
 
 from ingest import _parts
+from ingest._offers import COUNTED, FIRST, LAST, together
 from ingest._reading import UNRECOGNIZED, Candidate, read
 from ingest._shelf import Shelf
 from ingest.manifest import Kind, Part
@@ -51,18 +52,32 @@ def stage(
     """
     shelf = Shelf(root, flush_rows)
     try:
-        rows = [read(candidate, shelf) for candidate in candidates]
+        told = [read(candidate, shelf) for candidate in candidates]
         shelf.flush()
     except BaseException:
         shelf.discard()
         raise
     return Staged(
         parts=tuple(shelf.parts),
-        files=IngestedFiles.validate(
-            pl.DataFrame(rows, schema=_parts.schema_of(IngestedFiles))
-        ),
+        files=_files(told, shelf.counts),
         supersedes={c.reading.file_id: c.supersedes for c in candidates},
     )
+
+
+def _files(
+    told: Sequence[Mapping[str, Any]], counts: Sequence[pl.DataFrame]
+) -> pl.DataFrame:
+    """Return what was told of files, with what was counted."""
+    schema = _parts.schema_of(IngestedFiles)
+    counted = together(counts).group_by(_parts.FILE_ID)
+    summed = counted.agg(
+        pl.col(*COUNTED[:-2]).sum(), pl.col(FIRST).min(), pl.col(LAST).max()
+    )
+    rows = pl.DataFrame(told, schema={n: schema[n] for n in schema if n not in COUNTED})
+    files = rows.join(summed, on=_parts.FILE_ID, how="left").with_columns(
+        pl.col(*COUNTED[:-2]).fill_null(0)
+    )
+    return IngestedFiles.validate(files.select(schema.names()))
 
 
 def write_parts(
