@@ -1,0 +1,65 @@
+"""What tests of sources share: what a reader is told, and what came of it."""
+
+from collections.abc import Iterable
+from datetime import UTC
+from typing import Any
+
+import polars as pl
+
+from ingest.sources import Batch, Reading
+from ingest.tables import Table
+
+
+def reading(**told: Any) -> Reading:
+    known: dict[str, Any] = {
+        "path": "logs/any",
+        "name": "any",
+        "file_id": "f" * 32,
+        "zone": UTC,
+        "zone_basis": "assumed",
+        "run_id": "asked",
+        "run_id_basis": "folder",
+        "cluster": "pod",
+        "modified_ns": 0,
+    }
+    return Reading(**known | told)
+
+
+def rows(batches: Iterable[Batch], table: type[Table]) -> list[dict[str, Any]]:
+    """Return the rows of a table, whose columns must have the table's types."""
+    frames = [batch.rows[table] for batch in batches if table in batch.rows]
+    types = pl.Schema(table) | {"place": pl.String()}
+    for frame in frames:
+        assert not frame.is_empty()
+        assert dict(frame.schema) == {name: types[name] for name in frame.columns}
+    return pl.concat(frames).to_dicts() if frames else []
+
+
+def held(batches: Iterable[Batch]) -> list[Batch]:
+    """Hold every row against the rules of its table, and return the batches."""
+    kept = list(batches)
+    for batch in kept:
+        for table, frame in batch.rows.items():
+            missing = [
+                pl.lit(None, column.dtype).alias(name)
+                for name, column in table.columns().items()
+                if name not in frame.columns and column.nullable
+            ]
+            table.validate(
+                frame.drop("place").with_columns(*missing, file_id=pl.lit("f")),
+                cast=True,
+            )
+    return kept
+
+
+def refused(batches: Iterable[Batch]) -> list[tuple[str, str]]:
+    """Return place and rule of every refused record."""
+    return [(r.place, r.rule) for batch in batches for r in batch.refused]
+
+
+def records(batches: Iterable[Batch]) -> int:
+    return sum(batch.records for batch in batches)
+
+
+def repairs(batches: Iterable[Batch]) -> int:
+    return sum(batch.repairs for batch in batches)
