@@ -11,6 +11,7 @@ from analysis import (
     interrupt_rates,
     interruptions,
     late_ranks,
+    lost_time,
     overlap,
     runs,
 )
@@ -62,6 +63,7 @@ ANALYSES: Final[tuple[Analysis, ...]] = (
     incidents.ANALYSIS,
     interruptions.ANALYSIS,
     interrupt_rates.ANALYSIS,
+    lost_time.ANALYSIS,
 )
 
 __all__ = ["ANALYSES", "RESULTS", "Analysis", "Frames", "Results", "Thresholds"]

@@ -1,27 +1,24 @@
-"""The steps that an attempt completed."""
+"""How far attempts got: steps that they completed, and steps that were rolled back."""
+
+from typing import Final
 
 import polars as pl
 
-_ATTEMPT = ["run_id", "attempt"]
+_ATTEMPT: Final = ("run_id", "attempt")
 
 
-def completed_steps(marks: pl.LazyFrame) -> pl.LazyFrame:
-    """Find the first and last step of each attempt that every rank completed.
+def shown_steps(marks: pl.LazyFrame) -> pl.LazyFrame:
+    """Bring the ranks together that show a step of an attempt.
 
-    Ranks leave a synchronous step together: a rank that shows a later step proves that
-    all have completed the one before, even where rows of others are lost. So all steps
-    but the last are complete, and the last is if every rank shows it. A step that less
-    than half of the ranks show is taken for a slip of their logs.
+    A step that less than half of the ranks show is taken for a slip of their logs.
 
     Args:
         marks: Columns run_id, attempt, spell, seat, step, start_ns, end_ns and
             step_basis.
 
     Returns:
-        One row for each attempt with a completed step: run_id, attempt, first_step,
-        first_spell, first_start_ns, last_step, last_spell, last_step_end_ns, max_step
-        and step_basis. First and last are by time, so that a step that was done again
-        counts as it was done last.
+        Columns run_id, attempt, spell, step, step_basis, start_ns, end_ns and
+        is_common (every rank of the attempt shows it), sorted.
     """
     seats = pl.col("seat").n_unique()
     present = marks.group_by(_ATTEMPT).agg(present=seats)
@@ -31,13 +28,33 @@ def completed_steps(marks: pl.LazyFrame) -> pl.LazyFrame:
         pl.col("end_ns").max(),
         pl.col("step_basis").first(),
     )
-    shown = (
-        steps.join(present, on=_ATTEMPT)
+    return (
+        steps.join(present, on=list(_ATTEMPT))
         .filter(pl.col("seats") * 2 >= pl.col("present"))
+        .with_columns(is_common=pl.col("seats") == pl.col("present"))
+        .drop("seats", "present")
         .sort(*_ATTEMPT, "spell", "step")
     )
+
+
+def completed_steps(shown: pl.LazyFrame) -> pl.LazyFrame:
+    """Find the first and last step of each attempt that every rank completed.
+
+    Ranks leave a synchronous step together: a rank that shows a later step proves that
+    all have completed the one before, even where rows of others are lost. So all steps
+    but the last are complete, and the last is if every rank shows it.
+
+    Args:
+        shown: What `shown_steps` returns.
+
+    Returns:
+        One row for each attempt with a completed step: run_id, attempt, first_step,
+        first_spell, first_start_ns, last_step, last_spell, last_step_end_ns, max_step
+        and step_basis. First and last are by time, so that a step that was done again
+        counts as it was done last.
+    """
     is_last = pl.int_range(pl.len()).over(_ATTEMPT) == pl.len().over(_ATTEMPT) - 1
-    complete = shown.filter(~is_last | (pl.col("seats") == pl.col("present")))
+    complete = shown.filter(~is_last | pl.col("is_common"))
     return complete.group_by(_ATTEMPT, maintain_order=True).agg(
         first_step=pl.col("step").first(),
         first_spell=pl.col("spell").first(),
@@ -47,4 +64,23 @@ def completed_steps(marks: pl.LazyFrame) -> pl.LazyFrame:
         last_step_end_ns=pl.col("end_ns").last(),
         max_step=pl.col("step").max(),
         step_basis=pl.col("step_basis").first(),
+    )
+
+
+def rollbacks(shown: pl.LazyFrame) -> pl.LazyFrame:
+    """Find the step that each spell was later rolled back to.
+
+    Args:
+        shown: What `shown_steps` returns.
+
+    Returns:
+        Columns run_id, attempt, spell and redone_from: the lowest step that any later
+        spell of the run began with. A step of the spell from there on was discarded.
+    """
+    begun = shown.group_by(*_ATTEMPT, "spell").agg(first=pl.col("step").min())
+    ordered = begun.sort("run_id", "attempt", "spell", descending=[False, True, True])
+    return ordered.select(
+        *_ATTEMPT,
+        "spell",
+        redone_from=pl.col("first").cum_min().shift(1).over("run_id"),
     )

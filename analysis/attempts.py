@@ -20,7 +20,7 @@ from analysis._ledger_evidence import (
     traced_work,
 )
 from analysis._ledger_jobs import jobs_of_runs
-from analysis._ledger_progress import completed_steps
+from analysis._ledger_progress import completed_steps, shown_steps
 from analysis._ledger_restarts import find_restarts, number_spells
 from ingest.tables import (
     Collectives,
@@ -91,7 +91,9 @@ def find_attempts(frames: Frames) -> dy.DataFrame[Attempts]:
     placed = place_known(number_spells(seen, restarts), windows)
     gpus = seats_seen(timed, traced.lazy(), windows).group_by("run_id", "attempt")
     rows = (
-        windows.join(completed_steps(placed), on=["run_id", "attempt"], how="left")
+        windows.join(
+            completed_steps(shown_steps(placed)), on=["run_id", "attempt"], how="left"
+        )
         .join(gpus.agg(seen=pl.len()), on=["run_id", "attempt"], how="left")
         .join(
             frames[RunCards].select("run_id", card="cluster"), on="run_id", how="left"

@@ -1,0 +1,104 @@
+"""The time of each seat cut into cells: steps, and the gaps between them."""
+
+from typing import Final
+
+import polars as pl
+
+from analysis._ledger_seats import SEAT
+
+#: What a trace tells of a step.
+TOLD: Final = (
+    "straggler_wait",
+    "pipeline_bubble",
+    "exposed_communication",
+    "productive",
+    "basis",
+)
+
+
+def attach_traces(steps: pl.LazyFrame, traced: pl.LazyFrame) -> pl.LazyFrame:
+    """Give each row of the step log the window of its step on the device.
+
+    A window that lies further from the row than both are long together is that of
+    another step: profilers may count from where they began.
+
+    Args:
+        steps: Rows of step logs: seat, step, start_ns, end_ns and whatever else.
+        traced: Windows: seat, step, start_ns, end_ns, is_redone and TOLD.
+
+    Returns:
+        The rows with the columns of TOLD, null where no window is near, and the windows
+        that no row has, as rows of their own.
+    """
+    rows = steps.with_row_index("row")
+    windows = traced.with_row_index("window")
+    bounds = [SEAT, "step", "start_ns", "end_ns"]
+    pairs = windows.select("window", *bounds).join(
+        rows.select("row", *bounds), on=[SEAT, "step"], suffix="_log"
+    )
+    apart = (pl.col("start_ns") - pl.col("start_ns_log")).abs()
+    lengths = (pl.col("end_ns") - pl.col("start_ns")) + (
+        pl.col("end_ns_log") - pl.col("start_ns_log")
+    )
+    near = (
+        pairs.with_columns(apart=apart)
+        .filter(pl.col("apart") <= lengths)
+        .sort("apart", "row", "window")
+        .unique("window", keep="first", maintain_order=True)
+        .unique("row", keep="first", maintain_order=True)
+        .select("row", "window")
+    )
+    amounts = near.join(windows.select("window", *TOLD), on="window").drop("window")
+    alone = windows.join(near, on="window", how="anti").drop("window")
+    told = rows.join(amounts, on="row", how="left").drop("row")
+    return pl.concat([told, alone], how="diagonal")
+
+
+def cut_cells(rows: pl.LazyFrame, zoned: pl.LazyFrame) -> pl.LazyFrame:
+    """Clip steps to the zone of their seat and to the start of the step that follows.
+
+    Args:
+        rows: Columns seat, start_ns, end_ns, spell, step and what the evidence says.
+        zoned: What `zones` returns.
+
+    Returns:
+        Cells of a seat that share no time, without those of no length and those of
+        steps that came before the first completed one or after the last.
+    """
+    start, end = pl.col("start_ns"), pl.col("end_ns")
+    is_outside = _is_before("", "first_") | _is_before("last_", "")
+    placed = rows.join(zoned, on=SEAT).filter(~is_outside.fill_null(value=False))
+    opened = placed.with_columns(
+        start_ns=start.clip("opened_ns", "closed_ns"), closing=end
+    ).sort(SEAT, "start_ns", "closing")
+    following = pl.when(pl.col(SEAT) == pl.col(SEAT).shift(-1)).then(start.shift(-1))
+    ends = pl.min_horizontal("closing", "closed_ns", following)
+    return opened.with_columns(end_ns=ends).drop("closing").filter(start < end)
+
+
+def _is_before(one: str, other: str) -> pl.Expr:
+    """Whether one step was done before another, null where one is not known."""
+    spell, step = pl.col(f"{one}spell"), pl.col(f"{one}step")
+    other_spell, other_step = pl.col(f"{other}spell"), pl.col(f"{other}step")
+    return (spell < other_spell) | ((spell == other_spell) & (step < other_step))
+
+
+def gaps(cells: pl.LazyFrame, zoned: pl.LazyFrame) -> pl.LazyFrame:
+    """Return what the cells of each seat leave of its zone.
+
+    Args:
+        cells: What `cut_cells` returns.
+        zoned: What `zones` returns.
+
+    Returns:
+        The columns of `zoned`, start_ns and end_ns; none without length. [ns]
+    """
+    final = zoned.select(SEAT, start_ns="closed_ns", end_ns="closed_ns")
+    bounds = pl.concat([cells.select(SEAT, "start_ns", "end_ns"), final])
+    ordered = bounds.sort(SEAT, "start_ns", "end_ns")
+    before = pl.when(pl.col(SEAT) == pl.col(SEAT).shift(1)).then(
+        pl.col("end_ns").shift(1)
+    )
+    between = ordered.select(SEAT, begun=before, end_ns="start_ns").join(zoned, on=SEAT)
+    opened = between.with_columns(start_ns=pl.coalesce("begun", "opened_ns"))
+    return opened.drop("begun").filter(pl.col("start_ns") < pl.col("end_ns"))

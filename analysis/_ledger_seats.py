@@ -1,0 +1,75 @@
+"""The GPUs that were paid for, and the evidence of each."""
+
+from typing import Final
+
+import polars as pl
+
+#: Column that tells one GPU of an attempt from another in all that follows.
+SEAT: Final = "seat"
+
+_ATTEMPT: Final = ["run_id", "attempt"]
+
+#: What GPUs without evidence of their own must share to be one seat.
+_ALIKE: Final = [*_ATTEMPT, "role", "from_ns", "to_ns"]
+
+
+def number_seats(allocations: pl.LazyFrame) -> pl.LazyFrame:
+    """Give each allocation a number."""
+    columns = [*_ALIKE, "rank", "trace_id", "device"]
+    return allocations.select(columns).with_row_index(SEAT)
+
+
+def at_seats(rows: pl.LazyFrame, seats: pl.LazyFrame) -> pl.LazyFrame:
+    """Bring rows to the seat of their rank, or of their trace where none is known.
+
+    Args:
+        rows: Columns run_id, attempt and rank, and trace_id and device where the rows
+            are of traces.
+        seats: What `number_seats` returns.
+
+    Returns:
+        The rows that have a seat, without the columns that told which.
+    """
+    by_rank = [*_ATTEMPT, "rank"]
+    ranks = seats.filter(pl.col("rank").is_not_null()).select(*by_rank, SEAT)
+    found = rows.join(ranks, on=by_rank).drop(by_rank)
+    if "trace_id" not in rows.collect_schema():
+        return found
+    by_trace = [*_ATTEMPT, "trace_id", "device"]
+    traces = seats.filter(pl.col("rank").is_null()).select(*by_trace, SEAT)
+    nameless = rows.filter(pl.col("rank").is_null()).drop("rank")
+    others = nameless.join(traces, on=by_trace).drop(by_trace)
+    return pl.concat([found.drop("trace_id", "device"), others], how="diagonal")
+
+
+def share_seats(
+    seats: pl.LazyFrame, known: pl.LazyFrame, means: pl.LazyFrame
+) -> pl.LazyFrame:
+    """Make one seat of all GPUs of an attempt that are alike and have no evidence.
+
+    Args:
+        seats: What `number_seats` returns.
+        known: The seats that have evidence of their own, in any number of rows.
+        means: Rows that tell the mean over a run: run_id and attempt.
+
+    Returns:
+        Columns seat, weight (how many GPUs it stands for), run_id, attempt, role,
+        from_ns, to_ns, is_known (has evidence of its own) and has_mean (has the mean
+        over the run for evidence).
+    """
+    own = known.select(SEAT).unique().with_columns(own=pl.col(SEAT))
+    has_mean = means.select(_ATTEMPT).unique().with_columns(has_mean=pl.lit(value=True))
+    grouped = (
+        seats.join(own, on=SEAT, how="left")
+        .group_by(*_ALIKE, "own")
+        .agg(pl.col(SEAT).min(), weight=pl.len().cast(pl.Int64))
+    )
+    is_open = pl.col("own").is_null() & (pl.col("role") == "rank")
+    return (
+        grouped.join(has_mean, on=_ATTEMPT, how="left")
+        .with_columns(
+            is_known=pl.col("own").is_not_null(),
+            has_mean=pl.col("has_mean").fill_null(value=False) & is_open,
+        )
+        .drop("own")
+    )

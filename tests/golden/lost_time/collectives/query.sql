@@ -1,0 +1,18 @@
+-- Matched collectives and kernels. The kernels are those of `kernels`; the ranks' parts of each communication are known:
+-- an all-reduce in steps 1 and 2, in step 3 a send from rank 0 to rank 1.
+--
+-- attempt 0   55        85      105     115     135
+-- rank 0 c    [-------------------------]                    comes last to the all-reduce, at 105
+--        m                      [-------------]
+-- rank 1 c    [---------]
+--        m              [wwwwwww|-------------]              waits 20
+--
+-- attempt 1   605    645    655    665    690    705    750    760    795
+-- rank 0 c    [-------------------]              [-------------]             comes last, at 655; sends at 760
+--        m                  [-------------]                    [------]
+-- rank 1 c    [------]                           [------]
+--        m           [wwwwwww|------------]             [bbbbbb|------]      waits 10; then 10 for the send
+--
+--   attempt 0  straggler_wait 20, exposed_communication 20 + (50 - 20), the rest as there
+--   attempt 1  straggler_wait 10, pipeline_bubble 10, exposed_communication 25 + 35 + (45 - 10) + (45 - 10)
+SELECT attempt, category, basis, gpu_ns FROM lost_time ORDER BY attempt, category, basis

@@ -1,0 +1,11 @@
+-- Duration only. A job of three GPUs, two ranks and a spare, starts twice.
+--
+--         0    50       150       250              400       500       600       700       800                  1000
+-- rank 0  |....|== 1 ===|=x= 2 =x=|...... restart ...|  queue  |.........|=== 2 ===|=== 3 ===|...... restart ......|
+-- rank 1  |....|== 1 ===|=x= 2 =x=|...... restart ...|  queue  |.........|=== 2 ===|=== 3 ===|...... restart ......|
+-- spare   |--------------- unallocated --------------|  queue  |------------------ unallocated --------------------|
+--
+-- Attempt 1 goes back to step 2: attempt 0 did it for nothing.
+--   attempt 0  restart 2 x (50 + 150), productive 2 x 100, recompute 2 x 100, unallocated 400: 3 x 400 in all
+--   attempt 1  restart 2 x (100 + 200), productive 2 x 200, unallocated 500: 3 x 500 in all
+SELECT attempt, category, basis, gpu_ns FROM lost_time ORDER BY attempt, category, basis

@@ -1,0 +1,22 @@
+-- Kernels that no collective explains. The run is that of `duration`; three of its steps were traced.
+-- c compute, m communication, y copies. A step's window on the device reaches from its first start to that of the
+-- next step, the last one's to the last end.
+--
+-- attempt 0   55        85      105     115     135   145
+-- rank 0 c    [-----------------------------]                step 1: compute 60, exposed 20, of 100 in the cell
+--        m                      [-------------]              (105 to 115 is hidden)
+--        y                                     [-----]       copies alone are idle
+-- rank 1 c    [---------]                                    step 1: compute 30, exposed 50
+--        m              [---------------------]
+--        y                                     [-----]
+--
+-- attempt 1   605    645    655    665    690    705    750    760    795
+-- rank 0 c    [-------------------]              [-------------]             step 2: compute 60, exposed 25
+--        m                  [-------------]                    [------]      step 3: compute 55, exposed 35
+-- rank 1 c    [------]                           [------]                    step 2: compute 40, exposed 45
+--        m           [--------------------]             [-------------]      step 3: compute 45, exposed 45
+--
+-- What the cells of 100 have beyond that is idle:
+--   attempt 0  productive 60 + 30, exposed_communication 20 + 50, idle 20 + 20: 2 x 100
+--   attempt 1  productive 60 + 55 + 40 + 45, exposed_communication 25 + 35 + 45 + 45, idle 15 + 10 + 15 + 10: 2 x 200
+SELECT attempt, category, basis, gpu_ns FROM lost_time ORDER BY attempt, category, basis

@@ -1,0 +1,16 @@
+-- Parts of steps: c compute, w waiting, m communication, d data, k checkpoint, i idle (what the parts leave).
+-- The run is that of `duration`, with a gap before step 3 in which a checkpoint is written.
+--
+-- attempt 0   50                            150       250
+-- rank 0      | c 60 | w 10 | m 20 | d 5 | i 5 |=x= 2 =x=|
+-- rank 1      | w 30 | m 20 | the rest, 50     |=x= 2 =x=|    compute is not told: the rest is productive
+--
+-- attempt 1   600                           700         720        730                           800
+-- rank 0      | c 70 | m 20 | k 10          | checkpoint |    ?     | c 40 | w 10 | m 15 | i 5      |
+-- rank 1      | c 50 | w 25 | m 20 | i 5    | checkpoint |    ?     | c 30 | w 20 | m 15 | i 5      |
+--
+-- The checkpoint holds up [695, 720): 20 of it are in the gap, what is in the step the step's own parts tell.
+--   attempt 0  productive 60 + 50, straggler_wait 10 + 30, exposed_communication 20 + 20, data_stall 5, idle 5: 2 x 100
+--   attempt 1  productive 70 + 50 + 40 + 30, straggler_wait 25 + 10 + 20, exposed_communication 20 + 20 + 15 + 15,
+--              checkpoint_stall 10 + 2 x 20, idle 5 + 5 + 5, unattributed 2 x 10: 2 x 200
+SELECT attempt, category, basis, gpu_ns FROM lost_time ORDER BY attempt, category, basis

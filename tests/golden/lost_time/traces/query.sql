@@ -1,0 +1,12 @@
+-- Traces alone: neither jobs nor a step log. A reservation of three GPUs, two ranks and a spare. Each rank was traced
+-- twice, and the second time it did step 2 again.
+--
+--         0         100         200                  500       600       700
+-- rank 0  [c 70][m 30|c 60][m 40]                    [c 80][m 20|c 60][m 40]
+-- rank 1  [c 90][m 10|c 60][m 40]                    [c 60][m 40|c 90][m 10]
+--         |=== 1 ===|=x== 2 ==x=|    unattributed    |=== 2 ===|=== 3 ===|
+-- spare   |--------------------------- unallocated ---------------------------|
+--
+--   productive 70 + 90 + 80 + 60 + 60 + 90, exposed_communication 30 + 10 + 20 + 40 + 40 + 10, recompute 2 x 100,
+--   unattributed 2 x 300, unallocated 700: 3 x 700 in all
+SELECT attempt, category, basis, gpu_ns FROM lost_time ORDER BY attempt, category, basis
