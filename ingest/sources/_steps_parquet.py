@@ -36,7 +36,7 @@ def read_cells(
     try:
         with _seekable(stream) as seekable:
             yield from _read(pq.ParquetFile(seekable), reading)
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         mend = f"copy it again ({str(error).splitlines()[0]})"
         raise UnreadableFileError(
             reading.path, "footer and pages", "a whole Parquet file", mend
@@ -50,7 +50,9 @@ def _read(file: pq.ParquetFile, reading: Reading) -> Iterator[tuple[pl.DataFrame
     known = [name for name in names if name in TYPES]
     first = 1
     for batch in file.iter_batches(BATCH_ROWS, columns=known):
-        frame = pl.DataFrame(pa.table(batch))
+        batch.validate(full=True)  # text that is not UTF-8, above all
+        # column by column: the metadata of a schema may be no text at all
+        frame = pl.DataFrame({name: batch.column(name) for name in known})
         yield _cells(frame, first), passed_over
         first, passed_over = first + frame.height, 0
 

@@ -3,7 +3,7 @@
 import io
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ingest.sources._lines import NOT_TEXT, Block, blocks
@@ -64,6 +64,7 @@ def test_a_last_line_without_its_end_shows(data: bytes, cut_short: bool) -> None
 TEXT = st.lists(st.binary(max_size=30).filter(lambda line: b"\n" not in line))
 
 
+@settings(deadline=None)
 @given(TEXT, st.integers(1, 40))
 def test_no_line_is_lost_or_moved(lines: list[bytes], size: int) -> None:
     data = b"\n".join(lines)
@@ -82,6 +83,7 @@ def test_no_line_is_lost_or_moved(lines: list[bytes], size: int) -> None:
     assert all(not expected[number].strip(b"\0" + white) for number in lost)
 
 
+@settings(deadline=None)
 @given(st.binary(max_size=200))
 def test_both_views_of_a_block_agree(data: bytes) -> None:
     for block in lines_of(data, size=100, longest=1_000):
@@ -102,6 +104,7 @@ def test_quotes_mean_nothing_where_a_format_has_none() -> None:
     assert split(block.table(), 2, quotes=False)["rule"].to_list() == [None]
 
 
+@settings(deadline=None)
 @given(st.lists(st.text(st.characters(codec="ascii", min_codepoint=33)), min_size=1))
 def test_a_header_gives_its_names(names: list[str]) -> None:
     header = ",".join('"' + name.replace('"', '""') + '"' for name in names)

@@ -1,5 +1,6 @@
 """Tables of steps: three encodings, the same rows; integers as they are written."""
 
+import contextlib
 import io
 import json
 from collections.abc import Iterable
@@ -9,7 +10,7 @@ from typing import Any, BinaryIO, Literal
 
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ingest.errors import UnreadableFileError
@@ -186,6 +187,17 @@ def test_a_damaged_parquet_file_is_unreadable(cut: int) -> None:
         read(data[:-cut])
 
 
+@settings(deadline=None)
+@given(st.integers(4, 1_500), st.integers(0, 255))
+def test_a_byte_that_is_wrong_never_stops_more_than_the_file(
+    place: int, value: int
+) -> None:
+    data = bytearray(encode([step(run_id="aé", step=n) for n in range(50)], "parquet"))
+    data[min(place, len(data) - 1)] = value
+    with contextlib.suppress(UnreadableFileError):
+        read(bytes(data))
+
+
 class Unseekable(io.BytesIO):
     def seekable(self) -> bool:
         return False
@@ -287,6 +299,7 @@ RECORDS = st.lists(
 )
 
 
+@settings(deadline=None)
 @given(RECORDS, st.sampled_from(ENCODINGS))
 def test_values_come_back_as_they_were(
     written: list[dict[str, Any]], encoding: str
@@ -296,6 +309,7 @@ def test_values_come_back_as_they_were(
     assert [{name: row[name] for name in written[0]} for row in found] == written
 
 
+@settings(deadline=None)
 @given(st.binary(max_size=300))
 def test_no_bytes_stop_the_reader(data: bytes) -> None:
     batches = read(f"{HEADER},clock\n".encode() + data)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ingest.sources import SOURCES, Batch, Head, torchtitan
@@ -348,6 +348,7 @@ def test_the_log_is_known_by_its_fields(shared: Path) -> None:
     assert torchtitan.recognizes(Head("any", b"damaged\n" + log(*STEP)))
 
 
+@settings(deadline=None)
 @given(st.decimals(0, 10**12, places=12))
 def test_milliseconds_are_exact(value: Decimal) -> None:
     expected = round(Fraction(value) * MS)
@@ -382,6 +383,7 @@ EVENTS = st.builds(
 )
 
 
+@settings(deadline=None)
 @given(st.lists(EVENTS, max_size=40))
 def test_any_order_of_spans_gives_sound_steps(written: list[dict[str, Any]]) -> None:
     data = "".join(json.dumps(record) + "\n" for record in written).encode()
@@ -400,6 +402,7 @@ def test_any_order_of_spans_gives_sound_steps(written: list[dict[str, Any]]) -> 
     assert starts == ended + unfinished
 
 
+@settings(deadline=None)
 @given(st.binary(max_size=300))
 def test_no_bytes_stop_the_reader(data: bytes) -> None:
     list(torchtitan.read(io.BytesIO(log(*STEP) + data), reading()))
