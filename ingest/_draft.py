@@ -94,7 +94,8 @@ class Draft:
         Args:
             now_ns: When the parts that left have left. [ns]
         """
-        left = [
+        left = [r for r in self.before.replaced if (self.root / r.path).exists()]
+        left += [
             Replaced(part.path, now_ns)
             for part in self._dropped
             if part.path in self._old
@@ -103,7 +104,7 @@ class Draft:
             self.before,
             generation=self.before.generation + 1,
             parts=tuple(self._parts.values()),
-            replaced=(*self.before.replaced, *left),
+            replaced=tuple(left),
         )
 
     def clear(self) -> None:

@@ -29,12 +29,12 @@ def recover(root: Path, replaced_before_ns: int) -> None:
     """
     _refuse_lost_manifest(root)
     now = manifest.load(root)
-    kept = {part.path for part in now.parts} | {
-        part.path for part in now.replaced if part.replaced_ns > replaced_before_ns
-    }
+    old = {r.path for r in now.replaced if r.replaced_ns <= replaced_before_ns}
+    kept = {p.path for p in now.parts} | {r.path for r in now.replaced} - old
     for path in _parts_on_disk(root):
         name = path.relative_to(root).as_posix()
-        if name not in kept and not path.name.startswith(_disk.PROCESS):
+        is_staged = path.name.startswith(_disk.PROCESS) and name not in old
+        if name not in kept and not is_staged:
             path.unlink(missing_ok=True)
     for path in root.glob(f"{_disk.PARTIAL}*"):
         path.unlink(missing_ok=True)
