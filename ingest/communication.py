@@ -1,0 +1,118 @@
+"""Which kernels communicate, and which collective a name means: one table of each."""
+
+import re
+from types import MappingProxyType
+from typing import Final
+
+import polars as pl
+
+#: What the names of communication kernels contain, in any case. `hip` is not among
+#: them: hipBLASLt multiplies matrices. Add a line for another library.
+COMMUNICATION_PATTERNS: Final = (
+    r"nccl",  # NCCL: ncclKernel_*, ncclDevKernel_*
+    r"(?<!oc)rccl",  # RCCL; ROCclr, which copies, is no RCCL
+    r"hccl",  # Gaudi and Ascend
+    r"oneccl|ccl_(?:allreduce|allgather|reduce|alltoall|bcast|broadcast)",  # Intel
+    r"msccl",  # MSCCL and MSCCL++
+    r"nvshmem",
+    r"rocshmem",
+    r"deep_?ep::",  # DeepEP's dispatch and combine
+    r"cross_device_reduce",  # vLLM and SGLang
+    r"(?:one|two)_?shot_?all_?reduce|multimem_(?:all|one_shot|reduce)",  # PyTorch
+    r"all_?reduce_?(?:fusion|kernel|sum)",  # TensorRT-LLM, FlashInfer, AITER
+    r"userbuffers",  # Transformer Engine
+)
+
+#: Kinds of collectives, by what a name contains once it is only lower-case letters;
+#: the first that fits. A SendRecv kernel may be a send, a receive or an all-to-all.
+KINDS: Final = MappingProxyType(
+    {
+        "crossdevicereduce": "allreduce",
+        "shotallreduce": "allreduce",
+        "allreduce": "allreduce",
+        "allgather": "allgather",
+        "reducescatter": "reducescatter",
+        "alltoall": "alltoall",
+        "broadcast": "broadcast",
+        "bcast": "broadcast",
+        "sendrecv": "sendrecv",
+        "barrier": "barrier",
+        "gather": "gather",
+        "scatter": "scatter",
+        "reduce": "reduce",
+        "send": "send",
+        "recv": "recv",
+    }
+)
+
+#: What a group is for, by what its description contains in lower case; the first that
+#: fits. PyTorch's own groups and those of device meshes and of Megatron are covered.
+PURPOSES: Final = MappingProxyType(
+    {
+        r"default_pg": "world",
+        r"pipeline|(?:^|[^a-z])pp(?:$|[^a-z])": "pp",
+        r"expert|(?:^|[^a-z])ep(?:$|[^a-z])": "ep",
+        r"context|(?:^|[^a-z])cp(?:$|[^a-z])": "cp",
+        r"tensor|(?:^|[^a-z])tp(?:$|[^a-z])": "tp",
+        r"data_?parallel|(?:^|[^a-z])(?:fs|hs)?dp(?:$|[^a-z])": "dp",
+    }
+)
+
+#: Kinds between two ranks.
+POINT_TO_POINT: Final = ("send", "recv", "sendrecv")
+
+#: Bytes of an element by the name of its type in lower case, as PyTorch prints it.
+#: Two elements of `float4_e2m1fn_x2` share the byte that PyTorch counts. [B]
+ELEMENT_BYTES: Final = MappingProxyType(
+    {
+        **dict.fromkeys(("byte", "char", "bool", "int8", "uint8"), 1),
+        **dict.fromkeys(("qint8", "quint8", "float4_e2m1fn_x2"), 1),
+        **dict.fromkeys(("float8_e4m3fn", "float8_e4m3fnuz", "float8_e4m3"), 1),
+        **dict.fromkeys(("float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu"), 1),
+        **dict.fromkeys(("half", "float16", "bfloat16"), 2),
+        **dict.fromkeys(("short", "int16", "uint16"), 2),
+        **dict.fromkeys(("float", "float32", "int", "int32", "uint32", "qint32"), 4),
+        **dict.fromkeys(("complexhalf", "complex32"), 4),
+        **dict.fromkeys(("double", "float64", "long", "int64", "uint64"), 8),
+        **dict.fromkeys(("complexfloat", "complex64"), 8),
+        **dict.fromkeys(("complexdouble", "complex128"), 16),
+    }
+)
+
+
+def communication_names(
+    patterns: tuple[str, ...] = COMMUNICATION_PATTERNS,
+) -> re.Pattern[str]:
+    """Return a pattern to search for in the name of a kernel."""
+    return re.compile("|".join(patterns), re.IGNORECASE)
+
+
+def collective_kind(name: pl.Expr) -> pl.Expr:
+    """Return the kind of collective that a name means, null where it means none.
+
+    Args:
+        name: `_allgather_base`, `ncclDevKernel_AllReduce_Sum_f32_RING_LL`, ...
+    """
+    letters = name.str.to_lowercase().str.replace_all("[^a-z]", "")
+    words = letters.str.extract(f"({'|'.join(KINDS)})", 1)
+    return words.replace_strict(dict(KINDS), default=None)
+
+
+def parallel_kind(description: pl.Expr) -> pl.Expr:
+    """Return what a group is for (dp, tp, ...), null where its description does not say.
+
+    Args:
+        description: `default_pg`, `mesh_dp_shard`, `TENSOR_MODEL_PARALLEL_GROUP`, ...
+    """
+    lower = description.str.to_lowercase()
+    return pl.coalesce(
+        pl.when(lower.str.contains(pattern)).then(pl.lit(kind))
+        for pattern, kind in PURPOSES.items()
+    )
+
+
+def element_bytes(dtype: pl.Expr) -> pl.Expr:
+    """Return the bytes of an element, null for a type that is not known. [B]"""
+    return dtype.str.to_lowercase().replace_strict(
+        dict(ELEMENT_BYTES), default=None, return_dtype=pl.Int64
+    )

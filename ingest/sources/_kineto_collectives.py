@@ -1,0 +1,153 @@
+"""Rows of collectives, from the arguments of their kernels or from their names.
+
+Traces from before 2024 tell only the name of a kernel. Then its kind is what the name
+says, and its group is the world. A SendRecv kernel of such a trace may be a send, a
+receive or an all-to-all, which NCCL builds of them: its kind is `sendrecv`.
+
+The group is named by the name and the members that all its ranks print alike. The
+`Comms Id` is no part of it: it tells one operation from another (pytorch #177405).
+"""
+
+from typing import Final
+
+import polars as pl
+
+from ingest.communication import (
+    POINT_TO_POINT,
+    collective_kind,
+    element_bytes,
+    parallel_kind,
+)
+from ingest.sources._kineto_groups import Group
+from ingest.sources._kineto_limits import Limits
+from ingest.sources._kineto_rows import NO_STREAM, PLACE, trace_id
+from ingest.sources._source import Reading
+
+_ALGORITHM: Final = (
+    r"((?:RING|TREE|COLLNET(?:_DIRECT|_CHAIN)?|NVLS(?:_TREE)?|PAT)_(?:LL128|LL|SIMPLE))"
+)
+
+#: Elements whose bytes surely fit into Int64. [1]
+_MOST_ELEMENTS: Final = 1 << 58
+
+#: Greatest rank.
+_GREATEST_RANK: Final = (1 << 31) - 1
+
+
+def with_requests(rows: pl.DataFrame, requests: pl.DataFrame) -> pl.DataFrame:
+    """Fill the arguments that kernels lack from the host's request around their launch.
+
+    Args:
+        rows: Kernels with `launch` and the arguments of collectives. [ns]
+        requests: What the host asked for, by `start`. [ns]
+    """
+    lacking = rows.filter(
+        pl.col("collective").is_null() & pl.col("launch").is_not_null()
+    )
+    if requests.is_empty() or lacking.is_empty():
+        return rows
+    arguments = [name for name in requests.columns if name not in {"start", "end"}]
+    asked = (
+        lacking.select("event", "launch")
+        .sort("launch")
+        .join_asof(
+            requests, left_on="launch", right_on="start", strategy="backward"
+        )
+        .filter(pl.col("launch") <= pl.col("end"))
+        .select("event", *arguments)
+    )
+    found = rows.join(asked, on="event", how="left", suffix="_asked")
+    filled = {name: pl.coalesce(name, f"{name}_asked") for name in arguments}
+    return found.with_columns(**filled).select(rows.columns)
+
+
+def collective_rows(
+    rows: pl.DataFrame,
+    limits: Limits,
+    rank: int | None,
+    fallback: Group,
+    reading: Reading,
+) -> pl.DataFrame:
+    """Return rows of Collectives of linked kernels with their arguments.
+
+    Args:
+        rows: Kernels with `launch`, `step` and the arguments of collectives. [ns]
+        limits: What to add to times.
+        rank: Global rank.
+        fallback: Group of those that tell none.
+        reading: The file.
+    """
+    told = _with_kind(rows).with_columns(
+        is_p2p=pl.col("kind").is_in(POINT_TO_POINT), **fallback.columns()
+    )
+    start = pl.col("start") + limits.base_ns
+    is_numbered = pl.col("sequence").is_not_null()
+    return told.select(
+        run_id=pl.lit(reading.run_id),
+        trace_id=pl.lit(trace_id(reading)),
+        event="event",
+        step="step",
+        rank=pl.lit(rank, pl.Int32),
+        device=pl.col("device").cast(pl.Int32),
+        stream=pl.col("stream").fill_null(NO_STREAM),
+        group_id="group_id",
+        parallel_kind=parallel_kind(pl.col("group_purpose")),
+        group_size="group_size",
+        kind="kind",
+        is_p2p="is_p2p",
+        peer_rank=_peer(),
+        sequence=pl.when(~pl.col("is_p2p")).then("sequence"),
+        p2p_sequence=pl.when("is_p2p").then("sequence"),
+        match_method=pl.when(is_numbered).then(pl.lit("sequence")).otherwise(pl.lit("order")),
+        bytes_total=_bytes_total(),
+        dtype="dtype",
+        algorithm=pl.col("name").str.to_uppercase().str.extract(_ALGORITHM),
+        enqueue_ns=pl.col("launch") + limits.base_ns,
+        start_ns=start,
+        end_ns=start + pl.col("duration"),
+        duration_ns="duration",
+        time_basis=pl.lit("gpu"),
+        state=pl.lit("completed"),
+        place=PLACE,
+    )
+
+
+def _with_kind(rows: pl.DataFrame) -> pl.DataFrame:
+    kind = pl.coalesce(
+        collective_kind(pl.col("collective")),
+        collective_kind(pl.col("name")),
+        pl.col("collective").str.to_lowercase(),
+        pl.lit("unknown"),
+    )
+    return rows.with_columns(kind=kind)
+
+
+def _peer() -> pl.Expr:
+    kind = pl.col("kind")
+    peer = pl.when(kind == "send").then("target").when(kind == "recv").then("source")
+    return pl.when(peer.is_between(0, _GREATEST_RANK)).then(peer).cast(pl.Int32)
+
+
+def _bytes_total() -> pl.Expr:
+    """Return the size of the whole message, as nccl-tests count it. [B]
+
+    Of an all-gather the output, of a reduce-scatter and an all-to-all the input; of a
+    gather and a scatter what the root has; of all others the message.
+    Source: nccl-tests, doc/PERFORMANCE.md.
+    """
+    kind, size = pl.col("kind"), pl.col("group_size")
+    inward, outward = pl.col("in_elements"), pl.col("out_elements")
+    elements = (
+        pl.when(kind == "allgather")
+        .then(pl.coalesce(outward, inward * size))
+        .when(kind == "gather")
+        .then(inward * size)
+        .when(kind == "scatter")
+        .then(outward * size)
+        .when(kind == "recv")
+        .then(pl.coalesce(outward, inward))
+        .when(~kind.is_in(["barrier", "unknown"]))
+        .then(pl.coalesce(inward, outward))
+    )
+    fits = elements.is_between(0, _MOST_ELEMENTS)
+    return pl.when(fits).then(elements * element_bytes(pl.col("dtype")))
