@@ -19,11 +19,11 @@ SOURCES: Final[tuple[Source, ...]] = (
     run_card.SOURCE,
     host_map.SOURCE,
     sacct.SOURCE,
-    kernel_log.SOURCE,
     torchtitan.SOURCE,
     nvidia_smi.SOURCE,
     dcgm_exporter.SOURCE,
     step_table.SOURCE,
+    kernel_log.SOURCE,
 )
 
 __all__ = ["SOURCES", "Batch", "Head", "Reading", "Refusal", "Source"]

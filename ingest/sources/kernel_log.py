@@ -89,7 +89,7 @@ def _batches(hits: pl.DataFrame, reading: Reading) -> Iterator[Batch]:
 
 
 SOURCE: Final = Source(
-    name="kernel_log",
+    name="kernel-log",
     version=1,
     describes="kernel log (syslog, journal text, dmesg, kmsg): NVIDIA Xid and SXid,"
     " network cards",
