@@ -107,11 +107,12 @@ def claims(
     if wanted is not None:
         repeated = pl.concat([repeated, found.filter(found.is_in(wanted.implode()))])
     repeated = repeated.unique()
-    nothing = table.create_empty().select(_columns(table)).lazy()
-    frames = [nothing.with_columns(pl.lit("").alias(PATH)).with_row_index(ROW)]
-    if len(repeated):
-        frames += [_claims_of(root, part, table, repeated) for part in parts]
-    return pl.concat(pl.collect_all(frames))
+    if repeated.is_empty():
+        schema = _parts.schema_of(table)
+        columns = {name: schema[name] for name in _columns(table)}
+        return pl.DataFrame(schema={ROW: pl.UInt32, **columns, PATH: pl.String})
+    rows = [_claims_of(root, part, table, repeated) for part in parts]
+    return pl.concat(pl.collect_all(rows))
 
 
 def _claims_of(

@@ -49,8 +49,8 @@ def settle(draft: Draft, table: type[Table], gone: Gone, last_of: LastOf) -> Out
         gone: What leaves the table in this commit.
         last_of: Tells how far the data of files reaches.
     """
-    lost = [RejectedRows.create_empty()]
-    back = [RejectedRows.create_empty()]
+    nothing = pl.DataFrame(schema=_parts.schema_of(RejectedRows))
+    lost, back = [nothing], [nothing]
     wanted = _gone_keys(draft, table, gone)
     for parts in _arenas(draft, table, gone.parts if len(wanted) else []):
         claims = _claims.claims(draft.root, table, parts, wanted)
@@ -73,9 +73,9 @@ def _gone_keys(draft: Draft, table: type[Table], gone: Gone) -> pl.Series:
 
 def _arenas(draft: Draft, table: type[Table], left: list[Part]) -> Iterator[list[Part]]:
     """Groups of parts in which a key may occur twice, or be free again."""
-    if not table.key:
-        return
     incoming = draft.fresh(table, "raw")
+    if not table.key or not (incoming or left):
+        return
     others = [p for p in draft.parts(table, "raw", "duplicate") if p not in incoming]
     hidden = _claims.meeting(draft.parts(table, "duplicate"), left)
     rivals = _claims.meeting(others, [*incoming, *hidden])

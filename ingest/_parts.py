@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -32,11 +33,13 @@ ROW: Final = "_row"
 _DAY: Final = "_day"
 
 
+@cache
 def schema_of(table: type[Table]) -> pl.Schema:
     """Return the columns of a table and their types, in order."""
     return table.create_empty().schema
 
 
+@cache
 def fingerprint_of(table: type[Table]) -> str:
     """Return a hash of the names and types of a table's columns."""
     said = [[name, str(dtype)] for name, dtype in schema_of(table).items()]
@@ -141,13 +144,13 @@ def scan(root: Path, parts: Sequence[Part], table: type[Table]) -> pl.LazyFrame:
     """
     current = fingerprint_of(table)
     schema = schema_of(table)
-    frames = [table.create_empty().lazy()]
+    frames = []
     for fingerprint, group in by_fingerprint(parts):
         if fingerprint == current:
             frames.append(scan_as_written(root, group, schema))
         else:
             frames.append(_conform(scan_as_written(root, group), schema))
-    return pl.concat(frames[1:] or frames)
+    return pl.concat(frames) if frames else pl.LazyFrame(schema=schema)
 
 
 def split(

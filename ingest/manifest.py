@@ -1,8 +1,8 @@
 """The list of live parts. To replace it is to commit, and nothing else is."""
 
 import io
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Final, Literal, get_args
 
@@ -17,6 +17,9 @@ Kind = Literal["raw", "derived", "result", "duplicate"]
 
 #: File in the lake's folder that lists its parts.
 MANIFEST: Final = "manifest.parquet"
+
+_FILES: Final = "file_ids"
+_COMMA: Final = ","
 
 #: Layout of the manifest, so that a newer one is not misread.
 _FORMAT: Final = "1"
@@ -126,20 +129,38 @@ def load(root: Path) -> Manifest:
 
 def replace(root: Path, manifest: Manifest) -> None:
     """Put a manifest in the place of the lake's, whole or not at all."""
-    frame = pl.DataFrame(list(_rows(manifest)), schema=_SCHEMA, orient="row")
+    frame = _encode(manifest)
     labels = {"generation": str(manifest.generation), "format": _FORMAT}
     with _disk.replacing(root / MANIFEST) as partial, partial.open("wb") as file:
         frame.write_parquet(file, metadata=labels)
         _disk.sync(file)
 
 
-def _rows(manifest: Manifest) -> Iterator[Mapping[str, Any]]:
-    for part in manifest.parts:
-        yield {"state": "live", **asdict(part), "file_ids": list(part.file_ids)}
-    for replaced in manifest.replaced:
-        yield {"state": "replaced", **asdict(replaced)}
-    for table, day in sorted(manifest.retired_days):
-        yield {"state": "retired", "table": table, "day": day}
+def _encode(manifest: Manifest) -> pl.DataFrame:
+    live = _columns(manifest.parts, Part)
+    replaced = _columns(manifest.replaced, Replaced)
+    retired = pl.DataFrame(
+        sorted(manifest.retired_days),
+        schema={"table": pl.String, "day": pl.String},
+        orient="row",
+    )
+    states = {"live": live, "replaced": replaced, "retired": retired}
+    labelled = [f.with_columns(state=pl.lit(s)) for s, f in states.items()]
+    return pl.concat([pl.DataFrame(schema=_SCHEMA), *labelled], how="diagonal")
+
+
+def _columns(rows: Sequence[Part | Replaced], kind: type) -> pl.DataFrame:
+    names = [field.name for field in fields(kind) if field.name != _FILES]
+    frame = pl.DataFrame(
+        {name: [getattr(row, name) for row in rows] for name in names},
+        schema={name: _SCHEMA[name] for name in names},
+    )
+    if kind is not Part:
+        return frame
+    # a part may have thousands of files: as one text they are split by Polars
+    joined = [_COMMA.join(row.file_ids) for row in rows if isinstance(row, Part)]
+    files = pl.Series(_FILES, joined, pl.String).str.split(_COMMA)
+    return frame.with_columns(files.list.filter(pl.element() != ""))
 
 
 def _decode(data: bytes) -> Manifest:
@@ -147,6 +168,7 @@ def _decode(data: bytes) -> Manifest:
     if labels["format"] != _FORMAT:
         raise ValueError(labels["format"])
     frame = pl.read_parquet(io.BytesIO(data)).match_to_schema(_SCHEMA)
+    frame = frame.with_columns(pl.col(_FILES).list.join(_COMMA))
     states = frame.partition_by("state", as_dict=True, include_key=False)
 
     def rows(state: str) -> Iterable[dict[str, Any]]:
@@ -165,4 +187,5 @@ def _part(row: dict[str, Any]) -> Part:
     del row["replaced_ns"]
     if row["kind"] not in get_args(Kind):
         raise ValueError(row["kind"])
-    return Part(**{**row, "file_ids": tuple(row["file_ids"])})
+    row[_FILES] = tuple(row[_FILES].split(_COMMA)) if row[_FILES] else ()
+    return Part(**row)
