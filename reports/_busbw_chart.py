@@ -57,6 +57,7 @@ def chart(waits: pl.LazyFrame, scope: Scope) -> list[Chart]:
         count=pl.col("collectives").map_elements(grouped, return_dtype=pl.String),
     )
     kinds = drawn["part"].unique(maintain_order=True)
+    colours = dict(zip(kinds, _SHADES, strict=False))
     titles = ("size of the message [B], logarithmic", "bus bandwidth [GB/s]")
     tips = (
         ("part", "kind"),
@@ -72,9 +73,7 @@ def chart(waits: pl.LazyFrame, scope: Scope) -> list[Chart]:
             title="Bus bandwidth over the size of the message [GB/s]",
             summary=f"{plural(numbers.height, 'point')} with their ranges; the highest"
             f" median is {significant(float(str(numbers['busbw_gbs'].max())))} GB/s.",
-            spec=points.scatter(
-                drawn, titles, dict(zip(kinds, _SHADES, strict=False)), tips
-            ),
+            spec=points.scatter(drawn, titles, colours, tips),
             numbers=numbers,
             sql=_query(scope),
             definition="busbw: size over transfer time, corrected for the kind; median"
@@ -85,6 +84,7 @@ def chart(waits: pl.LazyFrame, scope: Scope) -> list[Chart]:
             " seen most often",
             blind_spots="Only collectives of which every rank was seen have a transfer"
             " time.",
+            legend=colours,
         )
     ]
 

@@ -47,7 +47,7 @@ def charts(measured: pl.DataFrame, scope: Scope) -> list[Chart]:
     drawn = _rows(numbers, divisor, unit)
     each = "node" if by_host else "GPU"
     tips = (
-        ("label", each),
+        ("who", each),
         ("text", "energy"),
         ("mean", "mean W"),
         ("peak", "peak W"),
@@ -102,6 +102,7 @@ def _numbers(measured: pl.DataFrame, *, by_host: bool) -> pl.DataFrame:
 
 def _rows(numbers: pl.DataFrame, divisor: float, unit: str) -> pl.DataFrame:
     return numbers.select(
+        who=pl.col("who").map_elements(name, return_dtype=pl.String),
         label=pl.col("who").map_elements(_short, return_dtype=pl.String),
         meaning=pl.lit("power"),
         value=pl.col("energy_j") / divisor,
@@ -115,7 +116,9 @@ def _rows(numbers: pl.DataFrame, divisor: float, unit: str) -> pl.DataFrame:
 
 
 def _short(who: str) -> str:
-    return name(who, 34)
+    """Return a node with the start of its GPU's identity: enough to tell apart."""
+    host, blank, gpu = who.rpartition(" ")
+    return name(f"{host[:24]}{blank}{gpu[:12] if blank else gpu[:34]}", 40)
 
 
 def _spoken(column: str) -> pl.Expr:

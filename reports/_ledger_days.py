@@ -7,6 +7,7 @@ import polars as pl
 from analysis import Frames
 from analysis.lost_time import LostTime
 from reports import _ledger, _ledger_runs, _sql
+from reports._numbers import compact
 from reports._section import Chart, Scope
 from reports._words import plural
 from reports.theme import COLOURS, MEANING_OF_ACCOUNT
@@ -35,7 +36,11 @@ def chart(frames: Frames, scope: Scope) -> list[Chart]:
     numbers = _numbers(days, length, unit.ns)
     parts = _ledger_runs.PARTS
     colours = {label: COLOURS[meaning] for meaning, label in parts.items()}
-    drawn = numbers.rename({"gpu_time": "value"})
+    drawn = numbers.rename({"gpu_time": "value"}).with_columns(
+        text=pl.col("value").map_elements(
+            lambda time: f"{compact(time)} {unit.letter}", return_dtype=pl.String
+        )
+    )
     count = numbers["day"].n_unique()
     each = "day" if length == 10 else "month"  # noqa: PLR2004 - YYYY-MM-DD
     return [
@@ -58,6 +63,7 @@ def chart(frames: Frames, scope: Scope) -> list[Chart]:
             source="the ledger, see How each number is made",
             sample=f"{plural(count, each)} with time that was paid for",
             blind_spots="A day without a column was not paid for, or no file tells.",
+            legend=colours,
         )
     ]
 

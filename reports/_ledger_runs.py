@@ -95,6 +95,7 @@ def _chart(rows: pl.DataFrame, shown: pl.DataFrame, scope: Scope) -> Chart:
         sample=f"the {plural(shown.height, 'run')} that paid for the most GPU time",
         blind_spots="Runs with less evidence have more unattributed time, not less"
         " lost time.",
+        legend=colours,
     )
 
 

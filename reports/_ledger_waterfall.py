@@ -80,6 +80,7 @@ def _bar(one: Shown, start_ns: int, unit: Unit) -> dict[str, str | float]:
         "start": float(unit.of(start_ns)),
         "end": float(unit.of(start_ns + one.gpu_ns)),
         "text": f"{grouped(one.time)}{THIN}{unit.letter} · {money}",
+        "brief": money,
     }
 
 

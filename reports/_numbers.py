@@ -108,7 +108,8 @@ def _instant(ns: int) -> datetime:
 
 def size(value: int) -> str:
     """Return an amount of data, in powers of ten."""
-    return f"{compact(Decimal(value))}{THIN}B"
+    amount = compact(Decimal(value))
+    return f"{amount}B" if amount[-1].isalpha() else f"{amount}{THIN}B"
 
 
 def apportion(amounts: Sequence[Decimal], unit: Decimal) -> list[Decimal]:

@@ -76,6 +76,7 @@ def chart(whole: pl.DataFrame, scope: Scope) -> Chart:
         source="definition of Holistic Trace Analysis, in whole nanoseconds",
         sample=f"{plural(whole.height, 'trace and device', 'traces and devices')};"
         f" one bar for each {each}, at most {_MOST_BARS} bars",
+        legend=colours,
         blind_spots="A profiler slows the host: idle time may be larger than without.",
     )
 

@@ -36,6 +36,15 @@ _BOUNDS: Final[Mapping[str, tuple[str, str, str]]] = {
 }
 
 
+#: What the sections that show evidence are called on the page.
+_TITLES: Final[Mapping[str, str]] = {
+    "overlap": "Hidden and exposed",
+    "lost_time": "Where it went",
+    "stragglers": "Slow GPUs",
+    "interruptions": "Interruptions",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Repair:
     """A repair, and what it saves with everything else as it is.
@@ -96,7 +105,7 @@ def _slow_one(row: Mapping[str, object], frames: Frames, scope: Scope) -> Repair
         rest=_rest(usd, run_id, frames, scope),
         is_bound=False,
         confidence="high" if sure else "good",
-        evidence="slow GPUs",
+        evidence=_TITLES["stragglers"],
         section="stragglers",
         who="provider" if row["scope"] in {"gpu", "host", "rack"} else "us",
     )
@@ -121,7 +130,7 @@ def _broken_one(
 ) -> Repair:
     causes = seen.select(cause=pl.coalesce("component", "category")).to_series()
     counts = causes.value_counts().sort(["count", "cause"], descending=[True, False])
-    most = [f"{said(name(cause))} {count}" for cause, count in counts.iter_rows()]
+    most = [f"{count} by {said(name(cause))}" for cause, count in counts.iter_rows()]
     few = seen.height < _FEW
     hardware = (seen["category"].is_in(["hardware", "network"])).any()
     return Repair(
@@ -132,7 +141,7 @@ def _broken_one(
         rest=_rest(usd, run_id, frames, scope),
         is_bound=True,
         confidence="low: fewer than 5" if few else "good",
-        evidence="interruptions",
+        evidence=_TITLES["interruptions"],
         section="interruptions",
         who="provider" if hardware else "us",
     )
@@ -153,8 +162,8 @@ def _bounds(rows: pl.DataFrame, frames: Frames, scope: Scope) -> list[Repair]:
                 per_day=_per_day(usd, run_id, frames, scope),
                 rest=_rest(usd, run_id, frames, scope),
                 is_bound=True,
-                confidence="upper bound: not all of it can go",
-                evidence="the ledger" if section == "lost_time" else section,
+                confidence="upper bound",
+                evidence=_TITLES[section],
                 section=section,
                 who=who,
             )

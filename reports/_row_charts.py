@@ -86,6 +86,7 @@ def by_source(files: pl.DataFrame, scope: Scope) -> list[Chart]:
             f" {plural(numbers.height, 'source')} with the most rows",
             blind_spots="Records that no table is for make no row, and are counted in"
             " records_seen alone.",
+            legend=_PARTS,
         )
     ]
 

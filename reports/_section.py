@@ -59,6 +59,7 @@ class Chart:
         source: Where that definition comes from.
         sample: Ranks, steps and span that were measured.
         blind_spots: What it cannot show.
+        legend: Colour of each part, where bars do not carry their names.
     """
 
     name: str
@@ -71,6 +72,7 @@ class Chart:
     source: str
     sample: str
     blind_spots: str
+    legend: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -108,8 +108,12 @@ def listing(slow: pl.DataFrame, scope: Scope) -> Listing:
         columns=(
             Column("Who"),
             Column("Run"),
-            Column("Slower", "Own work over its peers' median, less one."),
-            Column("Steps", "First to last step of the slow spell."),
+            Column(
+                "Slower",
+                "Own work over its peers' median, less one.",
+                is_number=True,
+            ),
+            Column("Steps", "First to last step of the spell.", is_number=True),
             Column(unit.name, "GPU time that a repair would save.", is_number=True),
             Column("USD", is_number=True),
             Column("Cause"),

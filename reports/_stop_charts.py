@@ -72,7 +72,7 @@ def lanes(attempts: pl.DataFrame, stops: pl.DataFrame, scope: Scope) -> list[Cha
         "label",
         part=pl.lit("unplanned stop"),
         at_ms=pl.col("end_ns") / 1e6,
-        what=pl.col("category").map_elements(said, return_dtype=pl.String),
+        what=pl.col("category").str.replace_all("_", " ", literal=True),
         when=pl.col("end_ns").map_elements(
             lambda end: period(end, end), return_dtype=pl.String
         ),
@@ -98,6 +98,7 @@ def lanes(attempts: pl.DataFrame, stops: pl.DataFrame, scope: Scope) -> list[Cha
             sample=f"the {plural(runs, 'run')} with the most attempts",
             blind_spots="An attempt that no job list knows ends with its last step or"
             " trace, so that a hang before its end is not seen.",
+            legend=_PARTS,
         )
     ]
 
@@ -176,6 +177,7 @@ def phases(stops: pl.DataFrame, scope: Scope) -> list[Chart]:
             sample=f"the {numbers.height} longest of {plural(total, 'interruption')}",
             blind_spots="Time until a hang is noticed and time until the attempt ends"
             " are one phase where no first sign is known.",
+            legend=colours,
         )
     ]
 

@@ -144,6 +144,12 @@ def _drawn(cells: pl.DataFrame, grid: _Grid, hosts: Mapping[int, str]) -> Chart:
         "from_step",
         to_step=pl.col("from_step") + grid.width,
         value="work_ratio",
+        steps=pl.col("from_step").cast(pl.String)
+        + pl.lit(" to ")
+        + (pl.col("from_step") + grid.width - 1).cast(pl.String),
+        text=pl.col("work_ratio").map_elements(
+            lambda ratio: f"{ratio:.3f}", return_dtype=pl.String
+        ),
         label=pl.col("from_rank").map_elements(
             lambda rank: _label(rank, grid, hosts), return_dtype=pl.String
         ),

@@ -77,7 +77,8 @@ def _paragraphs(totals: dict[str, int]) -> list[str]:
     told = [
         (
             f"{grouped(totals['complete'])} of {plural(seen, 'collective')} have all"
-            " their ranks; a missing rank leaves one incomplete and never shifts the next."
+            " their ranks; a missing rank leaves one incomplete and never"
+            " shifts the next."
         )
     ]
     if totals["ordered"]:
@@ -86,10 +87,10 @@ def _paragraphs(totals: dict[str, int]) -> list[str]:
             " of a number."
         )
     if totals["residual_ns"]:
+        below = plural(totals["below"], "collective")
         told.append(
             f"Clock residual: {duration(totals['residual_ns'])} (median);"
-            f" {plural(totals['below'], 'collective')} waited less than theirs, which"
-            " is no evidence of waiting."
+            f" {below} waited less than theirs, and a wait below it is no evidence."
         )
     return told
 

@@ -1,5 +1,6 @@
 """What was paid, and which share of it did useful work."""
 
+import math
 from collections.abc import Sequence
 from typing import Final
 
@@ -123,8 +124,8 @@ def _strip(rows: pl.DataFrame, found: Sequence[Account], scope: Scope) -> Chart:
     drawn = pl.DataFrame(
         {
             "part": [label for label, _, _ in parts],
-            "start": [sum(shares[:i]) for i in range(len(shares))],
-            "end": [sum(shares[: i + 1]) for i in range(len(shares))],
+            "start": [math.fsum(shares[:i]) for i in range(len(shares))],
+            "end": [math.fsum(shares[: i + 1]) for i in range(len(shares))],
             "text": [percent(_ledger.share(part, paid)) for _, part, _ in parts],
         }
     ).filter(pl.col("end") > pl.col("start"))

@@ -62,7 +62,8 @@ def _paragraphs(files: pl.DataFrame) -> list[str]:
     told = [
         (
             f"{grouped(read)} read = {grouped(kept)} accepted"
-            f" + {grouped(refused)} refused + {grouped(retired)} retired. Nothing is dropped in silence."
+            f" + {grouped(refused)} refused + {grouped(retired)} retired."
+            " Nothing is dropped in silence."
         )
     ]
     strange = files.filter(pl.col("source") == UNRECOGNIZED)

@@ -19,8 +19,9 @@ def build(_: Frames, scope: Scope) -> Content:
             (
                 "Each GPU-second is booked once, in this order: no attempt or no step"
                 " yet (restart, unallocated), done again later (recompute), then the"
-                " parts of a kept step; what no evidence tells is unattributed. Times are whole"
-                " nanoseconds; dollars are GPU time times the price of its run."
+                " parts of a kept step; what no evidence tells is unattributed. Times"
+                " are whole nanoseconds; dollars are GPU time times the price of its"
+                " run."
             )
         ],
         definitions=_glossary.GLOSSARY,

@@ -4,12 +4,20 @@ from collections.abc import Mapping
 from typing import Any, Final, Literal
 
 Meaning = Literal[
-    "productive", "waiting", "communication", "broken", "power", "idle", "unknown"
+    "paid",
+    "productive",
+    "waiting",
+    "communication",
+    "broken",
+    "power",
+    "idle",
+    "unknown",
 ]
 
 #: One colour per meaning. Any two differ for people who see no red, green or blue,
 #: and in lightness, so that they stay apart in grey print (a test holds both).
 COLOURS: Final[Mapping[str, str]] = {
+    "paid": "#39424f",
     "productive": "#1f7f6f",
     "waiting": "#e8a93a",
     "communication": "#2d63ad",
@@ -34,8 +42,34 @@ PAPER: Final = "#ffffff"
 #: From as fast as its peers to slow: one hue, darker is slower.
 HEAT: Final = ("#f4f1ea", "#f2d79b", "#e8a93a", "#b86a1c", "#6e2f10")
 
-#: Text on these is white, on the others ink.
-DARK: Final = frozenset({"productive", "communication", "broken"})
+#: Parts of a colour up to here are linear in sRGB.
+_LINEAR_UP_TO: Final = 0.04045
+
+#: Luminance up to which white text has 4.5:1. [1]
+_DARK_UP_TO: Final = 1.05 / 4.5 - 0.05
+
+
+def luminance(colour: str) -> float:
+    """Return the relative luminance of a colour, as WCAG 2 defines it. [1]
+
+    Args:
+        colour: Six hexadecimal digits after a hash.
+    """
+    parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+    linear = [
+        part / 12.92 if part <= _LINEAR_UP_TO else ((part + 0.055) / 1.055) ** 2.4
+        for part in parts
+    ]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def is_dark(colour: str) -> bool:
+    """Whether white text can be read on a colour; else ink can."""
+    return luminance(colour) <= _DARK_UP_TO
+
+
+#: Meanings whose colour carries white text.
+DARK: Final = frozenset(name for name, colour in COLOURS.items() if is_dark(colour))
 
 FONT: Final = (
     "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial,"
@@ -91,16 +125,13 @@ CONFIG: Final[Mapping[str, Any]] = {
     "axisX": {"ticks": False, "labelFlush": True, "tickCount": 5},
     "legend": {
         "orient": "top",
-        "title": None,
         "labelFont": FONT,
+        "titleFont": FONT,
         "labelFontSize": 12,
+        "titleFontSize": 12,
+        "titleFontWeight": "normal",
+        "titleColor": QUIET,
         "labelColor": INK,
-        "symbolType": "square",
-        "symbolSize": 110,
-        "symbolStrokeWidth": 0,
-        "columnPadding": 14,
-        "rowPadding": 4,
-        "labelLimit": 240,
         "offset": 8,
     },
     "text": {"font": FONT, "fontSize": 12, "color": INK},

@@ -1,12 +1,12 @@
 """Pieces that several drawings share."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 import altair as alt
 import polars as pl
 
-from reports.theme import COLOURS, DARK, INK, PAPER
+from reports.theme import COLOURS, DARK, INK, PAPER, is_dark
 
 #: Side of a point that a text stands on.
 Align = Literal["left", "right"]
@@ -18,7 +18,13 @@ ROW: Final = 30
 NAME_WIDTH: Final = 150
 
 #: A label fits into a bar from this share of the width on, also on a phone.
-_INSIDE_FROM: Final = 0.62
+_INSIDE_FROM: Final = 0.4
+
+#: Below this width there is room for the brief form of a label only. [px]
+_BRIEF_BELOW: Final = 330
+
+#: Room that the label of a part takes. [px]
+_PART_LABEL: Final = 50
 
 
 def rows_axis(rows: pl.DataFrame, label: str = "label") -> alt.Y:
@@ -28,16 +34,22 @@ def rows_axis(rows: pl.DataFrame, label: str = "label") -> alt.Y:
     return alt.Y(f"{label}:N", sort=order, axis=axis)
 
 
-def number_axis(title: str, largest: float, **extra: Any) -> alt.Axis:
+def number_axis(title: str, largest: float) -> alt.Axis:
     """Return the axis of a quantity; its title holds the unit."""
     letters_from = 10_000
-    form = "~s" if largest >= letters_from else "~g"
-    return alt.Axis(title=title, format=form, **extra)
+    form = "~s" if largest >= letters_from else ",~r"
+    return alt.Axis(title=title, format=form, grid=False)
 
 
-def from_zero(largest: float) -> alt.Scale:
+def from_zero(end: float) -> alt.Scale:
     """Return the scale of bars: it starts at zero and ends at the largest."""
-    return alt.Scale(domain=[0, largest or 1], nice=False)
+    return alt.Scale(domain=[0, end or 1], nice=False)
+
+
+def largest(rows: pl.DataFrame, column: str) -> float:
+    """Return the largest value of a column, zero without rows."""
+    found = rows[column].cast(pl.Float64).max()
+    return float(found) if isinstance(found, float) else 0.0
 
 
 def meanings(field: str, present: Sequence[str]) -> alt.Color:
@@ -47,29 +59,71 @@ def meanings(field: str, present: Sequence[str]) -> alt.Color:
 
 
 def parts(field: str, colours: Mapping[str, str]) -> alt.Color:
-    """Return the colours of the parts of stacked bars, with a legend above."""
+    """Return the colours of parts; the page draws the legend, which then wraps."""
     scale = alt.Scale(domain=list(colours), range=list(colours.values()))
-    legend = alt.Legend(columns=0)
-    return alt.Color(f"{field}:N", scale=scale, legend=legend, title=None)
+    return alt.Color(f"{field}:N", scale=scale, legend=None)
 
 
-def placed(rows: pl.DataFrame, start: str, end: str, largest: float) -> pl.DataFrame:
+def tooltip(tips: Sequence[tuple[str, str]]) -> list[alt.Tooltip]:
+    """Return the lines of a tooltip: columns with their titles, as text."""
+    return [alt.Tooltip(f"{column}:N", title=title) for column, title in tips]
+
+
+def stacked(rows: pl.DataFrame, by: str, colours: Mapping[str, str]) -> pl.DataFrame:
+    """Add where each part starts and ends, and the colour of text on it.
+
+    Args:
+        rows: `part` and `value`, and the column of bars; bars in order.
+        by: Column that tells bars apart.
+        colours: Colour of each part, in the order of drawing.
+    """
+    order = {part: place for place, part in enumerate(colours)}
+    on = {part: PAPER if is_dark(colour) else INK for part, colour in colours.items()}
+    bars = rows.select(by).unique(maintain_order=True).with_row_index("bar")
+    placed = pl.col("part").replace_strict(order, return_dtype=pl.Int32)
+    end = pl.col("value").cum_sum().over("bar", order_by="place")
+    return (
+        rows.join(bars, on=by)
+        .with_columns(place=placed, ink=pl.col("part").replace_strict(on))
+        .sort("bar", "place")
+        .with_columns(end=end, start=end - pl.col("value"))
+        .with_columns(middle=(pl.col("start") + pl.col("end")) / 2)
+    )
+
+
+def middles(base: alt.Chart, end: float) -> alt.Chart:
+    """Return the texts of parts that are wide enough for them.
+
+    Args:
+        base: Chart of the rows of `stacked`, with their `text`.
+        end: End of the scale.
+    """
+    wide = f"width * datum.value / {end or 1} > {_PART_LABEL}"
+    words = alt.expr(f"{wide} ? datum.text : ''")
+    colour = alt.Color("ink:N", scale=None)
+    texts = base.mark_text(align="center", baseline="middle", text=words)
+    return texts.encode(x="middle:Q", color=colour)
+
+
+def placed(rows: pl.DataFrame, start: str, end: str, top: float) -> pl.DataFrame:
     """Add where a bar's label stands: inside it, or on the side with more room.
 
     Args:
-        rows: One bar each, with its `meaning`.
+        rows: One bar each, with its `meaning` and `text`.
         start: Column of the bar's start.
         end: Column of the bar's end.
-        largest: End of the scale.
+        top: End of the scale.
     """
-    long = pl.col(end) - pl.col(start) >= _INSIDE_FROM * largest
+    long = pl.col(end) - pl.col(start) >= _INSIDE_FROM * top
     dark = pl.col("meaning").is_in(list(DARK))
+    brief = "brief" if "brief" in rows.columns else "text"
     return rows.with_columns(
+        brief=pl.col(brief),
         place=pl.when(long)
         .then(pl.when(dark).then(pl.lit("inside")).otherwise(pl.lit("on light")))
-        .when(pl.col(start) > largest - pl.col(end))
+        .when(pl.col(start) > top - pl.col(end))
         .then(pl.lit("left"))
-        .otherwise(pl.lit("right"))
+        .otherwise(pl.lit("right")),
     )
 
 
@@ -77,10 +131,11 @@ def labels(base: alt.Chart, start: str, end: str) -> list[alt.Chart]:
     """Return the texts of bars that `placed` has placed.
 
     Args:
-        base: Chart of the rows, with their `text` and `place`.
+        base: Chart of the rows, with their `text`, `brief` and `place`.
         start: Column of the bar's start.
         end: Column of the bar's end.
     """
+    words = f"width < {_BRIEF_BELOW} ? datum.brief : datum.text"
     kinds: tuple[tuple[str, str, Align, int, str], ...] = (
         ("inside", start, "left", 8, PAPER),
         ("on light", start, "left", 8, INK),
@@ -89,7 +144,9 @@ def labels(base: alt.Chart, start: str, end: str) -> list[alt.Chart]:
     )
     return [
         base.transform_filter(f"datum.place === '{place}'")
-        .mark_text(align=align, dx=dx, baseline="middle", color=colour)
-        .encode(x=alt.X(f"{field}:Q"), text="text:N")
+        .mark_text(
+            align=align, dx=dx, baseline="middle", color=colour, text=alt.expr(words)
+        )
+        .encode(x=alt.X(f"{field}:Q"))
         for place, field, align, dx, colour in kinds
     ]

@@ -36,7 +36,7 @@ def intervals(rows: pl.DataFrame, unit: str, tips: Sequence[tuple[str, str]]) ->
     dots = base.mark_point(size=90, filled=True, opacity=1).encode(
         x="value:Q",
         color=colour,
-        tooltip=[alt.Tooltip(f"{column}:N", title=title) for column, title in tips],
+        tooltip=_parts.tooltip(tips),
     )
     words = base.transform_calculate(
         at="max(isValid(datum.high) ? datum.high : 0, datum.value)"
@@ -66,7 +66,7 @@ def scatter(
         x=alt.X(
             "x:Q",
             scale=alt.Scale(type="log", nice=False, padding=16),
-            axis=alt.Axis(title=titles[0], format="~s", labelOverlap=True),
+            axis=alt.Axis(title=titles[0], format="~s", labelOverlap=True, grid=False),
         ),
         color=_parts.parts("part", colours),
     )
@@ -77,7 +77,7 @@ def scatter(
     dots = base.mark_point(size=70, filled=True, opacity=1).encode(
         y="y:Q",
         shape=alt.Shape("part:N", legend=None),
-        tooltip=[alt.Tooltip(f"{column}:N", title=title) for column, title in tips],
+        tooltip=_parts.tooltip(tips),
     )
     chart = alt.layer(spans, dots)
     return finished(chart.properties(width="container", height=230))

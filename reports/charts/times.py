@@ -1,6 +1,8 @@
 """Drawings over time or steps: lanes of spans, heat maps, bands."""
 
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Final
 
 import altair as alt
 import polars as pl
@@ -8,6 +10,37 @@ import polars as pl
 from reports._section import Spec
 from reports.charts import _parts
 from reports.theme import COLOURS, HEAT, INK, LINE, QUIET, finished
+
+#: From this span on, times are written so. [ms]
+_FORMATS: Final = (
+    (200 * 86_400_000, "%Y-%m-%d"),
+    (3 * 86_400_000, "%d %b"),
+    (30 * 3_600_000, "%d %b %H:%M"),
+    (600_000, "%H:%M"),
+    (10_000, "%H:%M:%S"),
+    (0, "%H:%M:%S.%L"),
+)
+
+#: With more marks than this their words would cover each other.
+_MOST_WORDS: Final = 6
+
+#: Most pixels that a field of cells is high. [px]
+_MOST_HIGH: Final = 420
+
+
+def time_axis(from_ms: float, to_ms: float) -> alt.Axis:
+    """Return the axis of a span of time, its day in the title where it is one.
+
+    Args:
+        from_ms: Start of the span. [ms]
+        to_ms: End of the span. [ms]
+    """
+    days = {datetime.fromtimestamp(ms / 1000, UTC).date() for ms in (from_ms, to_ms)}
+    form = next(form for least, form in _FORMATS if to_ms - from_ms >= least)
+    only = f", {next(iter(days))}" if len(days) == 1 else ""
+    return alt.Axis(
+        title=f"time (UTC){only}", labelOverlap=True, tickCount=5, format=form
+    )
 
 
 def lanes(
@@ -20,41 +53,63 @@ def lanes(
 
     Args:
         spans: `label`, `part`, `from_ms`, `to_ms` and columns of tips.
-        marks: `label`, `part`, `at_ms`, `text` and columns of tips; may be empty.
+        marks: `label`, `part`, `at_ms`, `what` and columns of tips; may be empty.
         colours: Colour of each part of both.
         tips: Columns and titles of the tooltip, in both frames.
     """
     y = _parts.rows_axis(spans)
-    shared = [alt.Tooltip(f"{column}:N", title=title) for column, title in tips]
-    axis = alt.Axis(title="time (UTC)", labelOverlap=True, tickCount=5, format="")
-    bars = (
-        alt.Chart(spans)
-        .mark_bar(height={"band": 0.5})
-        .encode(
-            x=alt.X("from_ms:T", scale=alt.Scale(type="utc"), axis=axis),
-            x2="to_ms:T",
-            y=y,
-            color=_parts.parts("part", colours),
-            tooltip=shared,
-        )
+    start, end = _ends(spans, "from_ms", "to_ms")
+    bars = alt.Chart(spans).mark_bar(height={"band": 0.42}, stroke="white")
+    drawn = bars.encode(
+        x=_time("from_ms", start, end),
+        x2="to_ms:T",
+        y=y,
+        color=_parts.parts("part", colours),
+        tooltip=_parts.tooltip(tips),
     )
-    layers: list[alt.Chart] = [bars]
-    if marks.height:
-        base = alt.Chart(marks).encode(x="at_ms:T", y=y)
-        layers.append(
-            base.mark_point(
-                shape="diamond", size=150, filled=True, stroke="white", strokeWidth=1
-            ).encode(color=_parts.parts("part", colours), tooltip=shared)
-        )
-    height = max(90, 44 * spans["label"].n_unique())
+    layers = [drawn, *(_marks(marks, y, colours, tips, (start + end) / 2))]
+    height = max(80, 46 * spans["label"].n_unique())
     return finished(alt.layer(*layers).properties(width="container", height=height))
+
+
+def _marks(
+    marks: pl.DataFrame,
+    y: alt.Y,
+    colours: Mapping[str, str],
+    tips: Sequence[tuple[str, str]],
+    middle: float,
+) -> list[alt.Chart]:
+    if marks.is_empty():
+        return []
+    base = alt.Chart(marks).encode(x="at_ms:T", y=y)
+    points = base.mark_point(
+        shape="diamond",
+        size=170,
+        filled=True,
+        opacity=1,
+        stroke="white",
+        strokeWidth=1.5,
+    ).encode(color=_parts.parts("part", colours), tooltip=_parts.tooltip(tips))
+    if marks.height > _MOST_WORDS:
+        return [points]
+    late = pl.col("at_ms") > middle
+    sides: tuple[tuple[pl.Expr, _parts.Align], ...] = ((late, "right"), (~late, "left"))
+    words = [
+        alt.Chart(side)
+        .mark_text(align=align, dy=-18, baseline="middle")
+        .encode(x="at_ms:T", y=y, text="what:N")
+        for chosen, align in sides
+        if not (side := marks.filter(chosen)).is_empty()
+    ]
+    return [points, *words]
 
 
 def heat(rows: pl.DataFrame, titles: tuple[str, str, str], top: float) -> Spec:
     """Draw a field of cells, darker is slower.
 
     Args:
-        rows: `label`, `from_step`, `to_step` and `value`; labels in order.
+        rows: `label`, `from_step`, `to_step`, `value` and columns of tips; labels in
+            order.
         titles: Titles of the steps, the rows and the value, with units.
         top: Value that the darkest colour stands for.
     """
@@ -63,28 +118,18 @@ def heat(rows: pl.DataFrame, titles: tuple[str, str, str], top: float) -> Spec:
     legend = alt.Legend(
         title=titles[2], gradientLength=160, format=".2f", titleLimit=320
     )
-    height = min(420, max(120, 18 * len(order)))
-    axis = alt.Axis(title=titles[1], labelLimit=110, labelOverlap="greedy")
-    chart = (
-        alt.Chart(rows)
-        .mark_rect()
-        .encode(
-            x=alt.X(
-                "from_step:Q",
-                axis=alt.Axis(title=titles[0], format="d", grid=False),
-                scale=alt.Scale(nice=False, zero=False),
-            ),
-            x2="to_step:Q",
-            y=alt.Y("label:N", sort=order, axis=axis),
-            color=alt.Color("value:Q", scale=scale, legend=legend),
-            tooltip=[
-                alt.Tooltip("label:N", title="who"),
-                alt.Tooltip("from_step:Q", title="from step"),
-                alt.Tooltip("to_step:Q", title="to step"),
-                alt.Tooltip("value:Q", title="work over median", format=".3f"),
-            ],
-        )
+    steps = alt.Axis(title=titles[0], format=",d", grid=False)
+    named = alt.Axis(title=titles[1], labelLimit=110, labelOverlap="greedy")
+    tips = (("label", "who"), ("steps", "steps"), ("text", "work over median"))
+    drawn = alt.Chart(rows).mark_rect()
+    chart = drawn.encode(
+        x=alt.X("from_step:Q", axis=steps, scale=alt.Scale(nice=False, zero=False)),
+        x2="to_step:Q",
+        y=alt.Y("label:N", sort=order, axis=named),
+        color=alt.Color("value:Q", scale=scale, legend=legend),
+        tooltip=_parts.tooltip(tips),
     )
+    height = min(_MOST_HIGH, max(120, 20 * len(order)))
     return finished(chart.properties(width="container", height=height))
 
 
@@ -96,17 +141,25 @@ def band(rows: pl.DataFrame, unit: str, tips: Sequence[tuple[str, str]]) -> Spec
         unit: Title of the axis, with its unit.
         tips: Columns and titles of the tooltip.
     """
-    colour = COLOURS["power"]
     axis = alt.Axis(title=unit, grid=True, gridColor=LINE, labelColor=QUIET)
-    time = alt.Axis(title="time (UTC)", labelOverlap=True, tickCount=5, format="")
-    base = alt.Chart(rows).encode(
-        x=alt.X("at_ms:T", scale=alt.Scale(type="utc"), axis=time)
-    )
-    area = base.mark_area(color=colour, opacity=0.35).encode(
+    start, end = _ends(rows, "at_ms", "at_ms")
+    base = alt.Chart(rows).encode(x=_time("at_ms", start, end))
+    area = base.mark_area(color=COLOURS["power"], opacity=0.4).encode(
         y=alt.Y("low:Q", axis=axis, scale=alt.Scale(zero=True)), y2="high:Q"
     )
     line = base.mark_line(color=INK, strokeWidth=1.6).encode(y="mean:Q")
-    shared = [alt.Tooltip(f"{column}:N", title=title) for column, title in tips]
-    dots = base.mark_point(opacity=0, size=60).encode(y="mean:Q", tooltip=shared)
+    dots = base.mark_point(opacity=0, size=60).encode(
+        y="mean:Q", tooltip=_parts.tooltip(tips)
+    )
     chart = alt.layer(area, line, dots)
     return finished(chart.properties(width="container", height=200))
+
+
+def _ends(rows: pl.DataFrame, start: str, end: str) -> tuple[float, float]:
+    first, last = rows.select(pl.col(start).min(), pl.col(end).max().alias("_")).row(0)
+    return float(first), float(last)
+
+
+def _time(field: str, from_ms: float, to_ms: float) -> alt.X:
+    axis = time_axis(from_ms, to_ms)
+    return alt.X(f"{field}:T", scale=alt.Scale(type="utc"), axis=axis)

@@ -47,6 +47,13 @@
     tooltip,
   };
 
+  // A phone has room for a hundred pixels of label beside a bar, not more.
+  if (innerWidth < 480) {
+    page.config.text.fontSize = 11;
+    page.config.axis.labelFontSize = 11;
+    page.config.axisY.labelLimit = 112;
+  }
+
   const draw = async (holder) => {
     const figure = holder.closest("figure");
     figure.classList.add("is-live");
