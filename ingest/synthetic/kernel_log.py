@@ -32,7 +32,7 @@ def kernel_lines(
 ) -> Iterator[str]:
     """Yield the lines of one node's log, in the order of time."""
     host = gpus[node * scenario.gpus_per_node].host
-    offset = scenario.clock_offsets_ns[node]
+    offset = scenario.node_offset_ns(node)
     entries = [*_harmless(scenario, attempts, node)]
     lost = gpus[scenario.failed_rank]
     for attempt, following in pairwise(attempts):

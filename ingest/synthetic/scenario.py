@@ -33,7 +33,7 @@ class Scenario:
         slowdown_ratio: Its compute time over that of the others.
         data_stall_steps: Steps that wait for their input.
         traced_steps: Steps of the first attempt that the profiler sees.
-        clock_offsets_ns: How far ahead each node's clock is. [ns]
+        clock_offsets_ns: How far ahead the nodes' clocks are, in turn. [ns]
     """
 
     seed: int
@@ -115,7 +115,11 @@ class Scenario:
 
     def offset_ns(self, rank: int) -> int:
         """Return how far ahead the clock of a rank's node is. [ns]"""
-        return self.clock_offsets_ns[rank // self.gpus_per_node]
+        return self.node_offset_ns(rank // self.gpus_per_node)
+
+    def node_offset_ns(self, node: int) -> int:
+        """Return how far ahead the clock of a node is. [ns]"""
+        return self.clock_offsets_ns[node % len(self.clock_offsets_ns)]
 
     def tp_group(self, rank: int) -> tuple[int, ...]:
         """Return the tensor-parallel group of a rank."""

@@ -19,10 +19,7 @@ def truth_of(
         "cluster": scenario.cluster,
         "ranks": scenario.ranks,
         "attempts": [_attempt(attempt) for attempt in attempts],
-        "clock_offsets_ns": {
-            gpus[node * scenario.gpus_per_node].host: offset
-            for node, offset in enumerate(scenario.clock_offsets_ns)
-        },
+        "clock_offsets_ns": {gpu.host: scenario.offset_ns(gpu.rank) for gpu in gpus},
         "traced_steps": list(scenario.traced_steps),
         "data_stall_steps": list(scenario.data_stall_steps),
         "checkpoint_steps": [
