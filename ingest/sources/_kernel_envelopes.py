@@ -41,7 +41,6 @@ def envelope_columns(
     """
     prefix = pl.col("prefix")
     iso = prefix.str.extract_groups(ISO_STAMP)
-    offset = iso.struct[3]
     local = pl.coalesce(
         _local_ns(iso.struct[0], iso.struct[1], iso.struct[2], "%Y-%m-%d", zone),
         _syslog_ns(zone),
@@ -50,24 +49,32 @@ def envelope_columns(
     exact = _iso_ns(iso)
     naive = exact.is_null() & local.is_not_null()
     is_syslog = prefix.str.contains(SYSLOG_START) & ~prefix.str.contains(ISO_STAMP)
-    quality = (
-        pl.when(offset.is_not_null() & exact.is_not_null())
-        .then(pl.lit("exact"))
-        .when(naive & is_syslog & (not year_is_known))
-        .then(pl.lit("year_inferred"))
-        .when(naive)
-        .then(pl.lit("zone_assumed" if zone_is_assumed else "exact"))
-        .when(boot_offset_ns().is_not_null())
-        .then(pl.lit("boot_relative"))
-        .otherwise(pl.lit("unknown"))
-    )
+    inferred = naive & is_syslog & (not year_is_known)
+    of_zone = pl.lit("zone_assumed" if zone_is_assumed else "exact")
     return [
         host(),
         pl.coalesce(exact, local).alias("time_ns"),
         boot_offset_ns().alias("boot_offset_ns"),
-        quality.alias("time_quality"),
+        _quality(exact, inferred, naive, of_zone).alias("time_quality"),
         naive.alias("naive"),
     ]
+
+
+def _quality(
+    exact: pl.Expr, inferred: pl.Expr, naive: pl.Expr, of_zone: pl.Expr
+) -> pl.Expr:
+    """Return how the time is known, the best that holds."""
+    return (
+        pl.when(exact.is_not_null())
+        .then(pl.lit("exact"))
+        .when(inferred)
+        .then(pl.lit("year_inferred"))
+        .when(naive)
+        .then(of_zone)
+        .when(boot_offset_ns().is_not_null())
+        .then(pl.lit("boot_relative"))
+        .otherwise(pl.lit("unknown"))
+    )
 
 
 def host() -> pl.Expr:

@@ -1,6 +1,6 @@
 """Rows of Jobs from the records of sacct."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 import polars as pl
@@ -111,19 +111,6 @@ def _placed(jobs: pl.DataFrame, reading: Reading) -> pl.DataFrame:
         *(_instant(stamp, reading).alias(name) for name, stamp in stamps.items()),
         naive=naive,
     )
-    wrong_time = pl.any_horizontal(
-        stamps[name].is_not_null() & pl.col(name).is_null() for name in _TIMES
-    )
-    rule = (
-        pl.when(pl.col("JobID").fill_null("") == "")
-        .then(pl.lit("job_id_missing"))
-        .when(pl.col("State").fill_null("") == "")
-        .then(pl.lit("state_missing"))
-        .when(wrong_time)
-        .then(pl.lit("time"))
-        .when(pl.col("bad_hosts").fill_null(value=False))
-        .then(pl.lit("node_list"))
-    )
     assumed = pl.col("naive") & (reading.zone_basis == "assumed")
     return timed.select(
         *_columns(reading),
@@ -135,7 +122,24 @@ def _placed(jobs: pl.DataFrame, reading: Reading) -> pl.DataFrame:
         .then(pl.lit("zone_assumed"))
         .otherwise(pl.lit("exact")),
         place=pl.format("line {}", "number"),
-        rule=rule,
+        rule=_rule(stamps),
+    )
+
+
+def _rule(stamps: Mapping[str, pl.Expr]) -> pl.Expr:
+    """Return the rule that a job breaks, null where it breaks none."""
+    wrong_time = pl.any_horizontal(
+        stamps[name].is_not_null() & pl.col(name).is_null() for name in _TIMES
+    )
+    return (
+        pl.when(pl.col("JobID").fill_null("") == "")
+        .then(pl.lit("job_id_missing"))
+        .when(pl.col("State").fill_null("") == "")
+        .then(pl.lit("state_missing"))
+        .when(wrong_time)
+        .then(pl.lit("time"))
+        .when(pl.col("bad_hosts").fill_null(value=False))
+        .then(pl.lit("node_list"))
     )
 
 

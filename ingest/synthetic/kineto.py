@@ -32,7 +32,19 @@ def trace_lines(
     scenario: Scenario, gpu: Gpu, steps: Sequence[tuple[int, RankStep]]
 ) -> Iterator[str]:
     """Yield the lines of one rank's trace."""
-    groups = groups_of(scenario, gpu.rank)
+    first_ns = steps[0][1].start
+    base_ns = first_ns - first_ns % BASE_NS
+    head = _head(scenario, gpu) | {"baseTimeNanoseconds": base_ns}
+    yield compact_json(head)[:-1] + ',"traceEvents":['
+    writer = _Events(scenario, gpu, scenario.offset_ns(gpu.rank) - base_ns)
+    for number, step in steps:
+        yield from (f"{event}," for event in writer.step(number, step))
+    yield writer.name_process()
+    yield "]}"
+
+
+def _head(scenario: Scenario, gpu: Gpu) -> dict[str, Any]:
+    """Return what a trace says of its rank before the events."""
     configs = [
         {
             "pg_name": name,
@@ -41,15 +53,12 @@ def trace_lines(
             "pg_size": len(ranks),
             "ranks": list(ranks),
         }
-        for kind, (name, ranks) in groups.items()
+        for kind, (name, ranks) in groups_of(scenario, gpu.rank).items()
     ]
-    first_ns = steps[0][1].start
-    base_ns = first_ns - first_ns % BASE_NS
-    head = {
+    device = {"id": gpu.local_rank, "name": "NVIDIA H100 80GB HBM3", "numSms": 132}
+    return {
         "schemaVersion": 1,
-        "deviceProperties": [
-            {"id": gpu.local_rank, "name": "NVIDIA H100 80GB HBM3", "numSms": 132}
-        ],
+        "deviceProperties": [device],
         "distributedInfo": {
             "backend": "nccl",
             "rank": gpu.rank,
@@ -59,14 +68,7 @@ def trace_lines(
             "nccl_version": "2.27.3",
         },
         "displayTimeUnit": "ms",
-        "baseTimeNanoseconds": base_ns,
     }
-    yield compact_json(head)[:-1] + ',"traceEvents":['
-    writer = _Events(scenario, gpu, scenario.offset_ns(gpu.rank) - base_ns)
-    for number, step in steps:
-        yield from (f"{event}," for event in writer.step(number, step))
-    yield writer.name_process()
-    yield "]}"
 
 
 class _Events:

@@ -1,48 +1,57 @@
 """The run card of a synthetic run and the host map that it names."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
 
 from ingest.synthetic.fleet import Gpu
 from ingest.synthetic.scenario import Scenario
 
-#: Price of the sample's GPUs.
-USD_PER_GPU_HOUR = 2.0
+#: Price of the sample's GPUs. [USD/h]
+USD_PER_GPU_HOUR: Final = 2.0
 
 
 def card_lines(scenario: Scenario) -> Iterator[str]:
     """Yield the lines of run.toml."""
-    yield f'run_id = "{scenario.run_id}"'
-    yield f'cluster = "{scenario.cluster}"'
-    yield f'model = "{scenario.parameters / 1e9:.1f}B dense"'
-    yield f'zone = "{scenario.zone}"'
-    yield ""
-    yield "[hardware]"
-    yield 'gpu = "H100-SXM"'
-    yield f"gpus = {scenario.ranks}"
-    yield f"gpus_per_node = {scenario.gpus_per_node}"
-    yield "peak_tflops = 989"
-    yield "nvlink_gbs = 450"
-    yield "network_gbs = 50"
-    yield "watts_per_gpu_all_in = 1220"
-    yield ""
-    yield "[layout]"
-    yield f"tp = {scenario.tp}"
-    yield "pp = 1"
-    yield f"dp = {scenario.dp}"
-    yield ""
-    yield "[training]"
-    yield f"parameters = {scenario.parameters}"
-    yield f"layers = {scenario.layers}"
-    yield f"hidden = {scenario.hidden}"
-    yield f"tokens_per_step = {scenario.tokens_per_step}"
-    yield f"sequence_length = {scenario.sequence_length}"
-    yield f"planned_steps = {scenario.planned_steps}"
-    yield ""
-    yield "[price]"
-    yield f"usd_per_gpu_hour = {USD_PER_GPU_HOUR}"
-    yield ""
-    yield "[hosts]"
-    yield 'map = "hosts.csv"'
+    head = {
+        "run_id": f'"{scenario.run_id}"',
+        "cluster": f'"{scenario.cluster}"',
+        "model": f'"{scenario.parameters / 1e9:.1f}B dense"',
+        "zone": f'"{scenario.zone}"',
+    }
+    yield from _fields(head)
+    for name, fields in _tables(scenario).items():
+        yield ""
+        yield f"[{name}]"
+        yield from _fields(fields)
+
+
+def _fields(fields: Mapping[str, object]) -> Iterator[str]:
+    return (f"{name} = {value}" for name, value in fields.items())
+
+
+def _tables(scenario: Scenario) -> dict[str, dict[str, object]]:
+    return {
+        "hardware": {
+            "gpu": '"H100-SXM"',
+            "gpus": scenario.ranks,
+            "gpus_per_node": scenario.gpus_per_node,
+            "peak_tflops": 989,
+            "nvlink_gbs": 450,
+            "network_gbs": 50,
+            "watts_per_gpu_all_in": 1220,
+        },
+        "layout": {"tp": scenario.tp, "pp": 1, "dp": scenario.dp},
+        "training": {
+            "parameters": scenario.parameters,
+            "layers": scenario.layers,
+            "hidden": scenario.hidden,
+            "tokens_per_step": scenario.tokens_per_step,
+            "sequence_length": scenario.sequence_length,
+            "planned_steps": scenario.planned_steps,
+        },
+        "price": {"usd_per_gpu_hour": USD_PER_GPU_HOUR},
+        "hosts": {"map": '"hosts.csv"'},
+    }
 
 
 def host_lines(gpus: Sequence[Gpu]) -> Iterator[str]:
