@@ -11,10 +11,10 @@ from typing import BinaryIO, Final
 
 import polars as pl
 
-from ingest.sources._line_blocks import line_blocks
 from ingest.sources._kernel_events import events_of, refusals_of
 from ingest.sources._kernel_messages import CANDIDATE
 from ingest.sources._kernel_years import SYSLOG_START, YearWalk
+from ingest.sources._line_blocks import line_blocks
 from ingest.sources._source import Batch, Head, Reading, Source
 from ingest.tables import Failures
 
