@@ -43,16 +43,16 @@ def known(cell: pl.Expr) -> pl.Expr:
     return pl.when(~cell.str.contains(_NO_VALUE)).then(cell)
 
 
-def quantity(cell: pl.Expr, divisors: Mapping[str, float], unit: str) -> pl.Expr:
+def quantity(cell: pl.Expr, unit: str, divisors: Mapping[str, float]) -> pl.Expr:
     """Return a known cell as a number; null where it is none.
 
     Args:
         cell: The cell, perhaps with a unit in it.
-        divisors: What to divide by, by unit.
         unit: Unit that the header gives, for a cell without one.
+        divisors: What to divide by, by unit.
     """
     parts = cell.str.extract_groups(_QUANTITY)
-    divisor = _of_unit(parts.struct[1], divisors, unit, pl.Float64())
+    divisor = _of_unit(parts.struct[1], unit, divisors, pl.Float64())
     return parts.struct[0].cast(pl.Float64, strict=False) / divisor
 
 
@@ -60,11 +60,11 @@ def duration_ns(cell: pl.Expr, unit: str) -> pl.Expr:
     """Return a known cell as a whole duration; null where it is none. [ns]"""
     parts = cell.str.extract_groups(_WHOLE)
     value = parts.struct[0].cast(pl.Int64, strict=False)
-    factor = _of_unit(parts.struct[1], NANOSECONDS, unit, pl.Int64())
+    factor = _of_unit(parts.struct[1], unit, NANOSECONDS, pl.Int64())
     return pl.when(value <= _LONGEST_NS // factor).then(value * factor)
 
 
-def mask(cell: pl.Expr) -> pl.Expr:
+def mask(cell: pl.Expr, _unit: str) -> pl.Expr:
     """Return a known cell as bits; null where it is neither 0x... nor a number."""
     digits = cell.str.extract(_HEXADECIMAL)
     decimal = pl.when(cell.str.contains(_DECIMAL)).then(cell)
@@ -74,14 +74,14 @@ def mask(cell: pl.Expr) -> pl.Expr:
     )
 
 
-def bit(cell: pl.Expr, reason: str) -> pl.Expr:
+def bit(cell: pl.Expr, _unit: str, reason: str) -> pl.Expr:
     """Return the bit of a reason where it is active, 0 where not, else null."""
     active = pl.when(cell == "Active").then(BIT_OF_REASON[reason])
     return active.when(cell == "Not Active").then(0).cast(pl.Int64)
 
 
 def _of_unit(
-    found: pl.Expr, table: Mapping[str, float], unit: str, dtype: pl.DataType
+    found: pl.Expr, unit: str, table: Mapping[str, float], dtype: pl.DataType
 ) -> pl.Expr:
     """Look up the unit of a cell, or else that of its header; null where unknown."""
     own = found.replace_strict(table, default=None, return_dtype=dtype)

@@ -1,18 +1,24 @@
 """The header of a log of nvidia-smi: where each field is, and in which unit."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 import polars as pl
 
-from ingest.sources import _power_smi_cells as cells
+from ingest.sources import _power_smi_cells as smi
 from ingest.sources._lines_csv import cell, names_of
 from ingest.tables import PowerSamples
 
 #: Field of the time of a sample.
 TIME: Final = "timestamp"
+
+#: Fields that name the GPU of a sample.
+UUID: Final = "uuid"
+ADDRESS: Final = "pci.bus_id"
+INDEX: Final = "index"
 
 #: Other names of a field, as `nvidia-smi --help-query-gpu` lists them.
 ALIASES: Final = {
@@ -21,48 +27,54 @@ ALIASES: Final = {
     "gpu.power.requested_limit": "power.limit",
     "gpu.power.current_limit": "enforced.power.limit",
     "clocks.sm": "clocks.current.sm",
-    "gpu_uuid": "uuid",
-    "gpu_bus_id": "pci.bus_id",
+    "gpu_uuid": UUID,
+    "gpu_bus_id": ADDRESS,
 }
 
-_OLD_REASONS = "clocks_throttle_reasons"
 _REASONS = "clocks_event_reasons"
+_OLD_REASONS = "clocks_throttle_reasons"
 _FIELD = re.compile(r"([^\[\]]+?)\s*(?:\[([^\[\]]*)\])?")
 
-#: Fields that a column is taken from, best first, and its units.
-_QUANTITIES: Final = (
-    (PowerSamples.power_average_w, ("power.draw.average", "power.draw"), cells.WATTS),
-    (PowerSamples.power_instant_w, ("power.draw.instant",), cells.WATTS),
-    (
-        PowerSamples.power_limit_w,
-        ("enforced.power.limit", "power.limit"),
-        cells.WATTS,
-    ),
-    (PowerSamples.temperature_c, ("temperature.gpu",), cells.CELSIUS),
-    (PowerSamples.memory_temperature_c, ("temperature.memory",), cells.CELSIUS),
-    (PowerSamples.sm_clock_mhz, ("clocks.current.sm",), cells.MEGAHERTZ),
-    (PowerSamples.utilization_ratio, ("utilization.gpu",), cells.RATIO),
+_BITS: Final = {f"{_REASONS}.{reason}": reason for reason in smi.BIT_OF_REASON}
+_POWER_COUNTERS: Final = (
+    f"{_REASONS}_counters.sw_power_cap",
+    f"{_REASONS}_counters.hw_power_brake_slowdown",
+)
+_THERMAL_COUNTERS: Final = (
+    f"{_REASONS}_counters.sw_thermal_slowdown",
+    f"{_REASONS}_counters.hw_thermal_slowdown",
 )
 
-#: Reasons whose counters a column adds up; where two hold at once it is above the
-#: time that was lost.
-_COUNTERS: Final = (
-    (PowerSamples.throttle_power_ns, ("sw_power_cap", "hw_power_brake_slowdown")),
-    (PowerSamples.throttle_thermal_ns, ("sw_thermal_slowdown", "hw_thermal_slowdown")),
-)
+#: How a cell of a field becomes a number, given the unit in the header.
+_NUMBER_OF: Final[Mapping[str, Callable[[pl.Expr, str], pl.Expr]]] = {
+    "power.draw.average": partial(smi.quantity, divisors=smi.WATTS),
+    "power.draw": partial(smi.quantity, divisors=smi.WATTS),
+    "power.draw.instant": partial(smi.quantity, divisors=smi.WATTS),
+    "enforced.power.limit": partial(smi.quantity, divisors=smi.WATTS),
+    "power.limit": partial(smi.quantity, divisors=smi.WATTS),
+    "temperature.gpu": partial(smi.quantity, divisors=smi.CELSIUS),
+    "temperature.memory": partial(smi.quantity, divisors=smi.CELSIUS),
+    "clocks.current.sm": partial(smi.quantity, divisors=smi.MEGAHERTZ),
+    "utilization.gpu": partial(smi.quantity, divisors=smi.RATIO),
+    f"{_REASONS}.active": smi.mask,
+    **{field: partial(smi.bit, reason=reason) for field, reason in _BITS.items()},
+    **dict.fromkeys((*_POWER_COUNTERS, *_THERMAL_COUNTERS), smi.duration_ns),
+}
 
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """A column of ours from the cells of a line.
-
-    Attributes:
-        value: Its value; null where the cells say that there is none.
-        broken: Whether a cell of it is neither a value nor says that there is none.
-    """
-
-    value: pl.Expr
-    broken: pl.Expr
+#: Groups of fields that a column is taken from, best first; those of a group are added.
+#: The sum of two counters is above the time that was lost where both reasons held.
+_GROUPS_OF: Final[Mapping[str, tuple[tuple[str, ...], ...]]] = {
+    PowerSamples.power_average_w.name: (("power.draw.average",), ("power.draw",)),
+    PowerSamples.power_instant_w.name: (("power.draw.instant",),),
+    PowerSamples.power_limit_w.name: (("enforced.power.limit",), ("power.limit",)),
+    PowerSamples.temperature_c.name: (("temperature.gpu",),),
+    PowerSamples.memory_temperature_c.name: (("temperature.memory",),),
+    PowerSamples.sm_clock_mhz.name: (("clocks.current.sm",),),
+    PowerSamples.utilization_ratio.name: (("utilization.gpu",),),
+    PowerSamples.throttle_reasons.name: ((f"{_REASONS}.active",), tuple(_BITS)),
+    PowerSamples.throttle_power_ns.name: (_POWER_COUNTERS,),
+    PowerSamples.throttle_thermal_ns.name: (_THERMAL_COUNTERS,),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,65 +84,54 @@ class Layout:
     Attributes:
         header: The header as it was found.
         width: Fields of a line. [1]
-        fields: Position and unit of each field, by name.
+        fields: Position and unit of each field that is read, by name.
     """
 
     header: str
     width: int
     fields: Mapping[str, tuple[int, str]]
 
-    def field(self, name: str) -> pl.Expr:
-        """Return the cell of a field; null where the log has not asked for it."""
-        if name not in self.fields:
-            return pl.lit(None, pl.String)
-        return cells.known(cell(self.fields[name][0]))
+    @property
+    def measures(self) -> bool:
+        """Whether a field fills a column."""
+        return not self.fields.keys().isdisjoint(_NUMBER_OF)
 
-    def columns(self) -> dict[str, Column]:
-        """Return the columns that the log has fields for."""
-        return self._quantities() | self._counters() | self._reasons()
-
-    def _quantities(self) -> dict[str, Column]:
-        found: dict[str, Column] = {}
-        for column, names, divisors in _QUANTITIES:
-            pairs = [
-                (known, cells.quantity(known, divisors, unit))
-                for known, unit in self._known(names)
-            ]
-            if pairs:
-                found[column.name] = _column(pairs, pl.coalesce(*_values(pairs)))
-        return found
-
-    def _counters(self) -> dict[str, Column]:
-        found: dict[str, Column] = {}
-        for column, reasons in _COUNTERS:
-            pairs = [
-                (known, cells.duration_ns(known, unit))
-                for reason in reasons
-                for known, unit in self._known([f"{_REASONS}_counters.{reason}"])
-            ]
-            if pairs:
-                found[column.name] = _column(pairs, _sum(_values(pairs)))
-        return found
-
-    def _reasons(self) -> dict[str, Column]:
-        masks = [
-            (known, cells.mask(known))
-            for known, _ in self._known([f"{_REASONS}.active"])
+    def cells(self) -> list[pl.Expr]:
+        """Return the fields of split lines as columns; null where there is no value."""
+        named = [
+            smi.known(cell(index)).alias(field)
+            for field, (index, _) in self.fields.items()
         ]
-        bits = [
-            (known, cells.bit(known, reason))
-            for reason in cells.BIT_OF_REASON
-            for known, _ in self._known([f"{_REASONS}.{reason}"])
-        ]
-        if not masks + bits:
-            return {}
-        value = pl.coalesce(*_values(masks), _sum(_values(bits)))
-        return {PowerSamples.throttle_reasons.name: _column(masks + bits, value)}
+        absent = {TIME, UUID, ADDRESS, INDEX} - self.fields.keys()
+        return named + [pl.lit(None, pl.String).alias(field) for field in absent]
 
-    def _known(self, names: Sequence[str]) -> Iterator[tuple[pl.Expr, str]]:
-        for name in names:
-            if name in self.fields:
-                yield self.field(name), self.fields[name][1]
+    def numbers(self) -> list[pl.Expr]:
+        """Return the columns of `cells` as numbers; null where one is none."""
+        return [
+            _NUMBER_OF[field](pl.col(field), unit).alias(_number(field))
+            for field, (_, unit) in self.fields.items()
+            if field in _NUMBER_OF
+        ]
+
+    def columns(self) -> dict[str, tuple[pl.Expr, pl.Expr]]:
+        """Return what `cells` and `numbers` make of our columns.
+
+        Returns:
+            The value, and whether a cell is neither a number nor says that there is
+            none, by column.
+        """
+        found: dict[str, tuple[pl.Expr, pl.Expr]] = {}
+        for column, groups in _GROUPS_OF.items():
+            there = [[f for f in group if f in self.fields] for group in groups]
+            used = [field for group in there for field in group]
+            if used:
+                value = pl.coalesce(*(_sum(group) for group in there if group))
+                broken = [
+                    pl.col(field).is_not_null() & pl.col(_number(field)).is_null()
+                    for field in used
+                ]
+                found[column] = (value, pl.any_horizontal(*broken))
+        return found
 
 
 def layout_of(line: str) -> Layout | None:
@@ -140,26 +141,21 @@ def layout_of(line: str) -> Layout | None:
     for index, text in enumerate(names):
         if match := _FIELD.fullmatch(text):
             name = match[1].replace(_OLD_REASONS, _REASONS)
-            fields.setdefault(ALIASES.get(name, name), (index, match[2] or ""))
+            name = ALIASES.get(name, name)
+            if name in _NUMBER_OF or name in {TIME, UUID, ADDRESS, INDEX}:
+                fields.setdefault(name, (index, match[2] or ""))
     layout = Layout(line, len(names), fields)
-    return layout if TIME in fields and layout.columns() else None
+    return layout if TIME in fields and layout.measures else None
 
 
-Pairs = list[tuple[pl.Expr, pl.Expr]]
+def _number(field: str) -> str:
+    return f"{field} as a number"
 
 
-def _values(pairs: Pairs) -> list[pl.Expr]:
-    return [value for _, value in pairs]
-
-
-def _column(pairs: Pairs, value: pl.Expr) -> Column:
-    broken = [known.is_not_null() & number.is_null() for known, number in pairs]
-    return Column(value, pl.any_horizontal(*broken))
-
-
-def _sum(values: list[pl.Expr]) -> pl.Expr:
+def _sum(fields: list[str]) -> pl.Expr:
     """Add what is known; null where nothing is."""
-    if not values:
-        return pl.lit(None, pl.Int64)
-    total = pl.sum_horizontal(*values)
-    return pl.when(pl.any_horizontal(*(v.is_not_null() for v in values))).then(total)
+    numbers = [pl.col(_number(field)) for field in fields]
+    if len(numbers) == 1:
+        return numbers[0]
+    any_known = pl.any_horizontal(*(number.is_not_null() for number in numbers))
+    return pl.when(any_known).then(pl.sum_horizontal(*numbers))

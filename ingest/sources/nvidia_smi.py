@@ -24,7 +24,14 @@ from ingest.sources._lines import TRUNCATED, Block, blocks, refuse_all
 from ingest.sources._lines_csv import split
 from ingest.sources._lines_json import HEAD_LINES
 from ingest.sources._power_address import PATTERN, PREFIX
-from ingest.sources._power_smi_layout import TIME, Layout, layout_of
+from ingest.sources._power_smi_layout import (
+    ADDRESS,
+    INDEX,
+    TIME,
+    UUID,
+    Layout,
+    layout_of,
+)
 from ingest.sources._source import Batch, Head, Reading, Source
 from ingest.tables import PowerSamples
 from ingest.times import naive_to_ns
@@ -109,47 +116,49 @@ def _batch(lines: pl.DataFrame, layout: Layout | None, reading: Reading) -> Batc
 
 
 def _samples(lines: pl.DataFrame, layout: Layout, reading: Reading) -> pl.DataFrame:
+    cells = split(lines, layout.width, quotes=False).select(
+        "place", "line", "rule", *layout.cells()
+    )
+    time_ns = PowerSamples.time_ns.name
+    known = cells.with_columns(_time_ns(reading).alias(time_ns), *layout.numbers())
     columns = layout.columns()
-    time_ns = _time_ns(layout, reading)
-    broken = {PowerSamples.time_ns.name: time_ns.is_null()} | {
-        name: column.broken for name, column in columns.items()
-    }
+    broken = {time_ns: pl.col(time_ns).is_null()}
+    broken |= {name: is_broken for name, (_, is_broken) in columns.items()}
     rules = [
         pl.when(is_broken).then(pl.lit(f"{name}|value"))
         for name, is_broken in broken.items()
     ]
     assumed = reading.zone_basis == "assumed"
-    return split(lines, layout.width, quotes=False).select(
+    return known.select(
         "place",
         "line",
         pl.coalesce("rule", *rules).alias("rule"),
         pl.lit(reading.cluster).alias(PowerSamples.cluster.name),
         pl.lit(host_of(reading.name), pl.String).alias(PowerSamples.host.name),
-        _gpu(layout, reading).alias(PowerSamples.gpu_uuid.name),
+        _gpu(reading).alias(PowerSamples.gpu_uuid.name),
         pl.lit("gpu_board").alias(PowerSamples.level.name),
-        time_ns.alias(PowerSamples.time_ns.name),
+        time_ns,
         pl.lit("zone_assumed" if assumed else "exact").alias(
             PowerSamples.time_quality.name
         ),
-        *(column.value.alias(name) for name, column in columns.items()),
+        *(value.alias(name) for name, (value, _) in columns.items()),
     )
 
 
-def _time_ns(layout: Layout, reading: Reading) -> pl.Expr:
-    text = layout.field(TIME).str.replace_all("/", "-", literal=True)
-    stamp = text.str.replace("T", " ", literal=True)
+def _time_ns(reading: Reading) -> pl.Expr:
+    stamp = pl.col(TIME).str.replace_all("/", "-", literal=True)
+    stamp = stamp.str.replace("T", " ", literal=True)
     whole = pl.when(stamp.str.contains(_STAMP)).then(stamp)
     naive = whole.str.to_datetime(_FORMAT, strict=False, time_unit="ns")
     return naive_to_ns(naive, reading.zone)
 
 
-def _gpu(layout: Layout, reading: Reading) -> pl.Expr:
-    address = layout.field("pci.bus_id")
-    short = address.str.to_lowercase().str.extract(PATTERN)
+def _gpu(reading: Reading) -> pl.Expr:
+    address = pl.col(ADDRESS).str.to_lowercase().str.extract(PATTERN)
     return pl.coalesce(
-        layout.field("uuid"),
-        pl.concat_str(pl.lit(PREFIX), short),
-        pl.concat_str(pl.lit("index:"), layout.field("index")),
+        UUID,
+        pl.concat_str(pl.lit(PREFIX), address),
+        pl.concat_str(pl.lit("index:"), INDEX),
         pl.lit(f"file:{reading.name}"),
     )
 
