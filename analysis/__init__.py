@@ -6,6 +6,7 @@ from analysis import (
     allocations,
     attempts,
     collective_waits,
+    energy,
     gpus,
     incidents,
     interrupt_rates,
@@ -64,6 +65,7 @@ ANALYSES: Final[tuple[Analysis, ...]] = (
     interruptions.ANALYSIS,
     interrupt_rates.ANALYSIS,
     lost_time.ANALYSIS,
+    energy.ANALYSIS,
 )
 
 __all__ = ["ANALYSES", "RESULTS", "Analysis", "Frames", "Results", "Thresholds"]

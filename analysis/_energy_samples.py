@@ -1,0 +1,117 @@
+"""Samples of power made ready: one for each time, with what is to be doubted."""
+
+from typing import Final
+
+import polars as pl
+
+from analysis._energy_segments import ceiling
+from ingest.tables import PowerSamples
+from ingest.times import SECOND_NS
+
+#: A sensor that shows one value for so long is stale: a board's power is never still
+#: for half a minute to the hundredth of a watt. [ns]
+STALE_NS: Final = 30 * SECOND_NS
+
+#: Nor is it stale before so many samples, since it may be sampled rarely. [1]
+STALE_SAMPLES: Final = 10
+
+#: Signals that move where a GPU works, though its power is said to stand still.
+_MOVING: Final = ("utilization_ratio", "sm_clock_mhz", "temperature_c")
+
+#: Columns of which the greatest of several copies is kept.
+_GREATEST: Final = ("power_limit_w", "energy_mj", *_MOVING)
+
+_POWERS: Final = ("power_average_w", "power_instant_w")
+
+
+def one_per_time(samples: pl.DataFrame) -> pl.DataFrame:
+    """Collapse samples of one board and time: MIG and time slicing repeat the board.
+
+    The board itself goes before the module that it is part of. Power is the middle of
+    what the copies say, since they may be read some milliseconds apart.
+
+    Args:
+        samples: Rows of PowerSamples with `device`.
+
+    Returns:
+        One row per device and time, sorted, with `ceiling_w`, `is_module`,
+        `is_assumed_zone` and `is_file_time`.
+    """
+    has_board = (PowerSamples.level.col == "gpu_board").any().over("device")
+    wanted = pl.when(has_board).then(pl.lit("gpu_board")).otherwise(pl.lit("module"))
+    one_level = samples.filter(PowerSamples.level.col == wanted)
+    quality = PowerSamples.time_quality.col
+    flagged = one_level.select(
+        "device",
+        "time_ns",
+        *_POWERS,
+        *_GREATEST,
+        is_module=PowerSamples.level.col == "module",
+        is_assumed_zone=quality == "zone_assumed",
+        is_file_time=quality == "file_time",
+    ).sort("device", "time_ns")
+    return _collapse(flagged).with_columns(ceiling_w=ceiling())
+
+
+def _collapse(ordered: pl.DataFrame) -> pl.DataFrame:
+    """Make one of neighbours of the same device and time, if there are any."""
+    is_copy = pl.all_horizontal(
+        pl.col(name) == pl.col(name).shift(1) for name in ("device", "time_ns")
+    )
+    if not ordered.select(is_copy.any()).item():
+        return ordered
+    copies = ordered.group_by("device", "time_ns").agg(
+        *[(pl.col(name).min() + pl.col(name).max()) / 2 for name in _POWERS],
+        pl.col(_GREATEST).max(),
+        pl.col("is_module", "is_assumed_zone", "is_file_time").any(),
+    )
+    return copies.sort("device", "time_ns")
+
+
+def mark_doubts(samples: pl.DataFrame) -> pl.DataFrame:
+    """Add for each column of power what its samples are to be doubted for.
+
+    Args:
+        samples: Rows of `one_per_time`.
+
+    Returns:
+        The samples with `<column>_stale`, `<column>_blank` (others of the device have a
+        value) and `<column>_above` (beyond what the device can draw); `energy_mj_blank`
+        too.
+    """
+    above = [
+        (pl.col(name) > pl.col("ceiling_w"))
+        .fill_null(value=False)
+        .alias(f"{name}_above")
+        for name in _POWERS
+    ]
+    blanks = [
+        (
+            pl.col(name).is_null() & pl.col(name).is_not_null().any().over("device")
+        ).alias(f"{name}_blank")
+        for name in (*_POWERS, "energy_mj")
+    ]
+    stale = [_is_stale(samples, name).alias(f"{name}_stale") for name in _POWERS]
+    return samples.with_columns(*above, *blanks, *stale)
+
+
+def _is_stale(samples: pl.DataFrame, column: str) -> pl.Series:
+    """Return whether a value stands still for long while another signal moves.
+
+    Only spells that are long enough are looked into: there are few.
+    """
+    changes = pl.any_horizontal(
+        pl.col(name).ne_missing(pl.col(name).shift(1)) for name in ("device", column)
+    )
+    spells = samples.with_columns(_spell=changes.cum_sum()).with_row_index("_row")
+    starts = spells.filter(pl.col("_spell").ne_missing(pl.col("_spell").shift(1)))
+    samples_of = pl.col("_row").shift(-1, fill_value=samples.height) - pl.col("_row")
+    many = starts.filter(pl.col(column).is_not_null() & (samples_of > STALE_SAMPLES))
+    inside = spells.join(many, on="_spell", how="semi")
+    moves = [pl.col(name).max() > pl.col(name).min() for name in _MOVING]
+    found = inside.group_by("_spell").agg(
+        length_ns=pl.col("time_ns").max() - pl.col("time_ns").min(),
+        moves=pl.any_horizontal(moves).fill_null(value=False),
+    )
+    stale = found.filter((pl.col("length_ns") > STALE_NS) & pl.col("moves"))
+    return spells["_spell"].is_in(stale["_spell"].implode())

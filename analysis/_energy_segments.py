@@ -1,0 +1,141 @@
+"""Power between samples: what each source says of the time until the next sample."""
+
+from typing import Final
+
+import polars as pl
+
+from ingest.tables import PowerSamples
+from ingest.times import SECOND_NS
+
+#: A sample beyond the power limit by half is no power that a GPU can draw: boards may
+#: pass their limit for milliseconds, by some tens of percent.
+ABOVE_LIMIT: Final = 1.5
+
+#: Highest power where no limit is told: half above the largest module on sale, a GB200
+#: superchip of 2.7 kW. [W]
+CEILING_W: Final = 4_000.0
+
+#: How far behind the counter of energy may be: it is refreshed ten times a second, so
+#: between two reads it may tell of two refreshes more than the time between. [ns]
+COUNTER_LAG_NS: Final = 200_000_000
+
+#: Columns of segments. Power starts at `watts` and changes by `slope` each ns; both are
+#: zero in time that was not measured.
+SEGMENT: Final = (
+    "device",
+    "time_ns",
+    "length_ns",
+    "watts",
+    "slope",
+    "energy_j",
+    "credit_j",
+    "is_measured",
+    "is_gap",
+    "is_reset",
+    "is_jump",
+)
+
+
+def ceiling() -> pl.Expr:
+    """Return the highest power that a sample of a device is believed. [W]"""
+    limit = PowerSamples.power_limit_w.col.max().over("device")
+    return (limit * ABOVE_LIMIT).fill_null(CEILING_W)
+
+
+def power_segments(
+    samples: pl.DataFrame, column: str, floor_ns: int, intervals: float
+) -> pl.DataFrame:
+    """Join samples of power by straight lines, a trapezoid between each two.
+
+    Args:
+        samples: Rows by `device` and `time_ns`, no two alike, with `ceiling_w`.
+        column: Column of the power. [W]
+        floor_ns: A silence up to it is never a gap. [ns]
+        intervals: Nor is one of so many sampling intervals of the device. [1]
+
+    Returns:
+        The columns of SEGMENT, one row for each sample.
+    """
+    power = pl.col(column)
+    believed = samples.filter(power <= pl.col("ceiling_w"))
+    length, following = _until_next("time_ns"), _next(power)
+    allowed = (intervals * length.median().over("device")).clip(floor_ns)
+    is_measured = (length <= allowed).fill_null(value=False)
+    seconds = length / SECOND_NS
+    return believed.sort("device", "time_ns").select(
+        "device",
+        "time_ns",
+        length_ns=length,
+        watts=pl.when(is_measured).then(power).otherwise(0.0),
+        slope=pl.when(is_measured).then((following - power) / length).otherwise(0.0),
+        energy_j=pl.when(is_measured).then((power + following) / 2 * seconds),
+        credit_j=pl.lit(0.0),
+        is_measured=is_measured,
+        is_gap=~is_measured & length.is_not_null(),
+        is_reset=pl.lit(value=False),
+        is_jump=pl.lit(value=False),
+    )
+
+
+def counter_segments(samples: pl.DataFrame) -> pl.DataFrame:
+    """Spread what the counter of energy rose by over the time between its reads.
+
+    A counter that fell was reset: what it shows since is credited at its first read,
+    and the time before that read counts as not measured. A rise or a fall that the
+    power limit cannot explain is a jump: nothing is credited.
+
+    Args:
+        samples: Rows by `device` and `time_ns`, no two alike, with `ceiling_w`.
+
+    Returns:
+        The columns of SEGMENT, one row for each read.
+    """
+    counted = samples.drop_nulls("energy_mj").sort("device", "time_ns")
+    reads = counted.filter(~_is_spike())
+    length, shown = _until_next("time_ns"), _next(pl.col("energy_mj"))
+    rise = shown - pl.col("energy_mj")
+    is_measured = _is_plausible(rise, length)
+    is_reset = (rise < 0) & _is_plausible(shown, length)
+    joules = rise / 1_000
+    return reads.select(
+        "device",
+        "time_ns",
+        length_ns=length,
+        watts=pl.when(is_measured).then(joules * SECOND_NS / length).otherwise(0.0),
+        slope=pl.lit(0.0),
+        energy_j=pl.when(is_measured).then(joules),
+        credit_j=pl.when(is_reset).then(shown / 1_000).otherwise(0.0),
+        is_measured=is_measured,
+        is_gap=pl.lit(value=False),
+        is_reset=is_reset.fill_null(value=False),
+        is_jump=~is_measured & ~is_reset.fill_null(value=False) & length.is_not_null(),
+    )
+
+
+def _is_spike() -> pl.Expr:
+    """Return whether a read stands out while those around it agree."""
+    energy, time = pl.col("energy_mj"), pl.col("time_ns")
+    before, after = _before(energy), _next(energy)
+    across = _next(time) - _before(time)
+    stands_out = ~_is_plausible(energy - before, time - _before(time))
+    return stands_out & _is_plausible(after - before, across)
+
+
+def _is_plausible(rise: pl.Expr, length: pl.Expr) -> pl.Expr:
+    """Return whether a counter can have risen so far. [mJ, ns]"""
+    most = pl.col("ceiling_w") * (length + COUNTER_LAG_NS) * 1_000 / SECOND_NS
+    return ((rise >= 0) & (rise <= most)).fill_null(value=False)
+
+
+def _until_next(column: str) -> pl.Expr:
+    return _next(pl.col(column)) - pl.col(column)
+
+
+def _next(value: pl.Expr) -> pl.Expr:
+    same = pl.col("device") == pl.col("device").shift(-1)
+    return pl.when(same).then(value.shift(-1))
+
+
+def _before(value: pl.Expr) -> pl.Expr:
+    same = pl.col("device") == pl.col("device").shift(1)
+    return pl.when(same).then(value.shift(1))

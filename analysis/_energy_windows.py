@@ -1,0 +1,141 @@
+"""Which run held which sampled device when, and when nobody did."""
+
+from typing import Final
+
+import polars as pl
+
+from analysis.gpus import Gpus
+
+#: Identity of a device. The host may be unknown.
+DEVICE: Final = ("cluster", "host", "gpu_uuid")
+
+#: An address without the function and with four digits of domain, as sources that know
+#: a device by it name it.
+_ADDRESS: Final = r"([0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2})(?:\.[0-9a-f])?$"
+
+#: Columns of a window; `window` is the run, null where nobody held the device.
+_WINDOW: Final = ("device", "window", "from_ns", "to_ns", "is_shared", "is_assumed")
+
+
+def held_windows(
+    allocations: pl.DataFrame, gpus: pl.DataFrame, devices: pl.DataFrame
+) -> pl.DataFrame:
+    """Return when runs held the devices that were sampled.
+
+    A GPU is known by its UUID, else by its PCI address or its position in its node. A
+    device that is known by one of them although a better one is sampled, too, would
+    count twice: its time is taken and its `window` does not count.
+
+    Args:
+        allocations: Rows of Allocations.
+        gpus: Rows of Gpus, which tell positions and addresses.
+        devices: DEVICE and `device`, a number for each.
+
+    Returns:
+        `device`, `window` (the run), `from_ns`, `to_ns`, `is_shared` (another run held
+        the device at the same time), `is_assumed` (the samples name no host
+        and runs know only one) and `counts`. Windows of a device share no time.
+    """
+    keys = ["run_id", "attempt", "rank", "host", "gpu_uuid"]
+    seats = gpus.select(*keys, "local_rank", "pci_address").unique(keys)
+    held = allocations.select(*keys, "cluster", "from_ns", "to_ns").unique()
+    told = held.join(seats, on=keys, how="left", nulls_equal=True).with_row_index("_w")
+    names = [
+        Gpus.gpu_uuid.col,
+        pl.format(
+            "pci:{}", Gpus.pci_address.col.str.to_lowercase().str.extract(_ADDRESS)
+        ),
+        pl.format("index:{}", "local_rank"),
+    ]
+    matched = pl.concat(
+        _match(told.with_columns(_name=name), devices, tier)
+        for tier, name in enumerate(names)
+    )
+    best = matched.with_columns(
+        counts=pl.col("_tier") == pl.col("_tier").min().over("_w")
+    )
+    return _disjoint(best)
+
+
+def _match(told: pl.DataFrame, devices: pl.DataFrame, tier: int) -> pl.DataFrame:
+    """Pair windows with the devices of their name; only a UUID is one everywhere."""
+    hosts = told["host"].drop_nulls().unique()
+    sole = hosts[0] if hosts.len() == 1 else None
+    placed = devices.with_columns(
+        _placed=pl.col("host").fill_null(pl.lit(sole, pl.String)),
+        _name=pl.col("gpu_uuid"),
+    )
+    pairs = told.drop_nulls("_name").join(
+        placed.select("device", "_placed", "_name", "host", "cluster"),
+        on="_name",
+        suffix="_seen",
+    )
+    same_host = pl.col("_placed") == pl.col("host")
+    is_uuid = pl.lit(value=tier == 0)
+    unknown = pl.col("_placed").is_null() | pl.col("host").is_null()
+    same_cluster = (pl.col("cluster") == pl.col("cluster_seen")).fill_null(value=True)
+    fits = (
+        pl.when(is_uuid).then(same_host | unknown).otherwise(same_host & same_cluster)
+    )
+    return pairs.filter(fits).select(
+        "_w",
+        "device",
+        "from_ns",
+        "to_ns",
+        window="run_id",
+        is_assumed=pl.col("host_seen").is_null() & ~is_uuid,
+        _tier=pl.lit(tier),
+    )
+
+
+def _disjoint(held: pl.DataFrame) -> pl.DataFrame:
+    """Leave time that two windows share to the one that began first."""
+    ordered = held.sort("device", "from_ns", "to_ns", "window")
+    reached = pl.col("to_ns").cum_max().shift(1).over("device")
+    holder = pl.col("window").shift(1).over("device")
+    rival = pl.col("window").shift(-1).over("device")
+    claimed = pl.col("from_ns").shift(-1).over("device")
+    is_late = (pl.col("from_ns") < reached) & (holder != pl.col("window"))
+    is_followed = (claimed < pl.col("to_ns")) & (rival != pl.col("window"))
+    cut = ordered.with_columns(
+        from_ns=pl.max_horizontal("from_ns", reached),
+        is_shared=is_late.fill_null(value=False) | is_followed.fill_null(value=False),
+    )
+    kept = cut.filter(pl.col("from_ns") < pl.col("to_ns"))
+    return kept.select(*_WINDOW, "counts")
+
+
+def free_windows(held: pl.DataFrame, devices: pl.DataFrame) -> pl.DataFrame:
+    """Return the sampled time of each device that no run held.
+
+    Args:
+        held: Rows of `held_windows`.
+        devices: `device`, `first_ns` and `last_ns` of its samples.
+    """
+    spans = devices.select("device", "first_ns", "last_ns")
+    inner = held.join(spans, on="device").sort("device", "from_ns")
+    before = pl.col("to_ns").shift(1).over("device")
+    gaps = inner.select(
+        "device",
+        from_ns=pl.max_horizontal(before, "first_ns"),
+        to_ns=pl.min_horizontal("from_ns", "last_ns"),
+    )
+    ends = held.group_by("device").agg(pl.col("to_ns").max())
+    rest = spans.join(ends, on="device", how="left").select(
+        "device",
+        from_ns=pl.max_horizontal("to_ns", "first_ns"),
+        to_ns=pl.col("last_ns"),
+    )
+    is_alone = ~pl.col("device").is_in(held["device"].implode())
+    kept = pl.concat([gaps, rest]).filter(
+        (pl.col("from_ns") < pl.col("to_ns"))
+        | (is_alone & (pl.col("from_ns") == pl.col("to_ns")))
+    )
+    return kept.select(
+        "device",
+        pl.lit(None, pl.String).alias("window"),
+        "from_ns",
+        "to_ns",
+        is_shared=pl.lit(value=False),
+        is_assumed=pl.lit(value=False),
+    )
