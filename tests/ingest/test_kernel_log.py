@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ingest.sources import kernel_log
@@ -183,6 +183,7 @@ FRAGMENTS = (
 )
 
 
+@settings(deadline=None)
 @given(st.lists(st.lists(st.sampled_from(FRAGMENTS), max_size=4), max_size=12))
 def test_every_telling_line_is_an_event_or_refused(pieces: list[list[str]]) -> None:
     batches = batches_of(*("".join(line) for line in pieces))

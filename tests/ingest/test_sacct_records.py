@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ingest.errors import UnreadableFileError
@@ -136,6 +136,7 @@ def test_a_file_without_a_header_says_how_to_write_one() -> None:
         batches_of("1|FAILED")
 
 
+@settings(deadline=None)
 @given(st.lists(st.text(alphabet="|1.ab \n#", max_size=12), max_size=8))
 def test_every_line_is_a_row_a_step_or_refused(lines: list[str]) -> None:
     batches = batches_of("JobID|JobName|State", *lines)
