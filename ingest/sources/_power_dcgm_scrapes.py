@@ -10,8 +10,9 @@ from ingest.sources._power_dcgm_series import BrokenLineError, Series
 from ingest.sources._source import Reading
 from ingest.tables import PowerSamples
 
-#: Rows that are held while more samples of them may come: eight scrapes of a thousand
-#: nodes with eight GPUs each; some 60 MB.
+#: Rows that are held while more of their samples may come: eight scrapes of a thousand
+#: nodes with eight GPUs each; some 60 MB. A file in another order than that of time
+#: gives whole rows up to this size.
 HELD_ROWS: Final = 65_536
 
 _COLUMNS: Final = {
@@ -67,16 +68,16 @@ class Scrapes:
         """
         if series.field is None:
             return
-        if time_ns is None:
-            if series.last not in {None, value}:
-                message = "time_ns|required"
-                raise BrokenLineError(message)
-            series.last = value
         try:
             converted = series.field.convert(value)
         except ValueError as error:
             message = f"{series.field.column}|value"
             raise BrokenLineError(message) from error
+        if time_ns is None and converted is not None:
+            if series.last not in {None, converted}:
+                message = "time_ns|required"
+                raise BrokenLineError(message)
+            series.last = converted
         key = (time_ns, series.host, series.gpu)
         cells = self._held.setdefault(key, _Sampled(line)).cells
         if converted is not None:
