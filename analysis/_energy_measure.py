@@ -55,19 +55,12 @@ def integrate(
     marked = mark_doubts(one_per_time(samples))
     placed = _place(marked, windows)
     segments = {
-        name: counter_segments(marked)
-        if name == "counter"
-        else power_segments(marked, column, floor_ns, intervals)
+        name: power_segments(marked, column, floor_ns, intervals)
         for name, column in METHODS.items()
-    }
+        if name != "counter"
+    } | {"counter": counter_segments(marked)}
     every = pl.concat(
         _of_method(name, segments[name], placed, windows) for name in METHODS
-    )
-    bounds = windows.group_by(_KEY).agg(
-        pl.col("from_ns").min(),
-        pl.col("to_ns").max(),
-        pl.col("is_shared", "is_assumed").any(),
-        length_ns=(pl.col("to_ns") - pl.col("from_ns")).sum(),
     )
     common = placed.group_by(_KEY).agg(
         pl.col("is_module", "is_assumed_zone", "is_file_time").any(),
@@ -75,10 +68,20 @@ def integrate(
     )
     return (
         _choose(every)
-        .join(bounds, on=_KEY, nulls_equal=True)
+        .join(_bounds(windows), on=_KEY, nulls_equal=True)
         .join(common, on=_KEY, how="left", nulls_equal=True)
         .with_columns(_measures())
         .with_columns(quality=reasons())
+    )
+
+
+def _bounds(windows: pl.DataFrame) -> pl.DataFrame:
+    """Return where the pieces of each window begin and end, and their length."""
+    return windows.group_by(_KEY).agg(
+        pl.col("from_ns").min(),
+        pl.col("to_ns").max(),
+        pl.col("is_shared", "is_assumed").any(),
+        length_ns=(pl.col("to_ns") - pl.col("from_ns")).sum(),
     )
 
 

@@ -36,26 +36,7 @@ def cells(things: pl.DataFrame, exposures: pl.DataFrame) -> pl.DataFrame:
         there is an exposure, only what fell into it is in `count`; where there is
         none, all is. Clusters and runs in which nothing happened have a row, too.
     """
-    scoped = pl.concat([_scoped(things), _zeros(things, exposures)])
-    summed = pl.concat(
-        [
-            scoped,
-            scoped.with_columns(component=pl.lit(ALL)),
-            scoped.filter(~pl.col("category").is_in([NOTICE, PLANNED])).with_columns(
-                component=pl.lit(ALL), category=pl.lit(ALL)
-            ),
-        ]
-    )
-    counted = (
-        summed.filter(pl.col("category").is_not_null())
-        .group_by(CELL)
-        .agg(
-            total=pl.col("amount").sum(),
-            inside=pl.col("amount").filter("is_observed").sum(),
-            first_ns=pl.col("time_ns").min(),
-            last_ns=pl.col("time_ns").max(),
-        )
-    )
+    counted = _sum_up(pl.concat([_scoped(things), _zeros(things, exposures)]))
     on = ["scope", "cluster", "run_id", "scope_id", "on_nodes"]
     joined = counted.with_columns(on_nodes=pl.col("level") != "interruption").join(
         exposures, on=on, how="left", nulls_equal=True
@@ -67,6 +48,20 @@ def cells(things: pl.DataFrame, exposures: pl.DataFrame) -> pl.DataFrame:
         outside_count=pl.col("total") - count,
         period_start_ns=pl.coalesce("period_start_ns", "first_ns"),
         period_end_ns=pl.coalesce("period_end_ns", "last_ns"),
+    )
+
+
+def _sum_up(scoped: pl.DataFrame) -> pl.DataFrame:
+    """Count each cell, each category and all together."""
+    of_category = scoped.with_columns(component=pl.lit(ALL))
+    counting = of_category.filter(~pl.col("category").is_in([NOTICE, PLANNED]))
+    of_all = counting.with_columns(category=pl.lit(ALL))
+    summed = pl.concat([scoped, of_category, of_all])
+    return summed.group_by(CELL).agg(
+        total=pl.col("amount").sum(),
+        inside=pl.col("amount").filter("is_observed").sum(),
+        first_ns=pl.col("time_ns").min(),
+        last_ns=pl.col("time_ns").max(),
     )
 
 

@@ -120,15 +120,7 @@ def _windows(stops: pl.DataFrame, thresholds: Thresholds) -> pl.DataFrame:
 
 def _describe(stops: pl.DataFrame) -> pl.DataFrame:
     is_caused = pl.col("incident_id").is_not_null()
-    state = pl.col("state")
-    own = (
-        pl.when(state.is_in(SCHEDULED))
-        .then(pl.lit("scheduler"))
-        .when(state.is_in([CANCELLED, OUT_OF_MEMORY]))
-        .then(pl.lit("user"))
-        .otherwise(pl.lit("unattributed"))
-    )
-    planned = state.is_in(PLANNED).fill_null(value=False) & ~is_caused
+    planned = pl.col("state").is_in(PLANNED).fill_null(value=False) & ~is_caused
     return stops.select(
         "run_id",
         "attempt",
@@ -140,7 +132,7 @@ def _describe(stops: pl.DataFrame) -> pl.DataFrame:
         "first_step_ns",
         "lost_steps",
         planned=planned,
-        category=pl.when(is_caused).then("category").otherwise(own),
+        category=pl.when(is_caused).then("category").otherwise(_own_category()),
         cause=_cause(is_caused),
         decided_ns=Attempts.end_ns.col,
         requeued_ns=pl.when(pl.col("next_submit_ns").is_not_null()).then(
@@ -148,6 +140,18 @@ def _describe(stops: pl.DataFrame) -> pl.DataFrame:
         ),
         started_ns=pl.col("next_start_ns"),
     ).select(Interruptions.column_names())
+
+
+def _own_category() -> pl.Expr:
+    """Return whose a stop is by the state of its job alone."""
+    state = pl.col("state")
+    return (
+        pl.when(state.is_in(SCHEDULED))
+        .then(pl.lit("scheduler"))
+        .when(state.is_in([CANCELLED, OUT_OF_MEMORY]))
+        .then(pl.lit("user"))
+        .otherwise(pl.lit("unattributed"))
+    )
 
 
 def _cause(is_caused: pl.Expr) -> pl.Expr:
@@ -160,7 +164,7 @@ def _cause(is_caused: pl.Expr) -> pl.Expr:
         pl.when(is_caused)
         .then(told)
         .when(pl.col("state").is_in([*PLANNED, *SCHEDULED, OUT_OF_MEMORY]))
-        .then(state)
+        .then(pl.format("job state {}", state))
         .when(is_known)
         .then(pl.format("{}: no failure on its nodes around its end", state))
         .otherwise(pl.format("{}: its nodes are not known", state))
