@@ -2,14 +2,14 @@
 
 from dataclasses import dataclass
 from math import isfinite
-from typing import Final
-
-from prometheus_client.parser import text_string_to_metric_families
-from prometheus_client.samples import Sample
+from typing import TYPE_CHECKING, Final
 
 from ingest.errors import TelemetryError
 from ingest.sources._power_address import identity
 from ingest.sources._power_dcgm_fields import Field, Number, field_of
+
+if TYPE_CHECKING:
+    from prometheus_client.samples import Sample
 
 #: Time stamps from here on are milliseconds, below they are seconds (as OpenMetrics
 #: writes them): as milliseconds this is 1973, as seconds the year 5138.
@@ -86,7 +86,9 @@ def series_of(text: str) -> Series:
     return Series(field, _first(labels, _HOST), gpu)
 
 
-def _parse(line: str, rule: str) -> Sample:
+def _parse(line: str, rule: str) -> "Sample":
+    from prometheus_client.parser import text_string_to_metric_families
+
     try:
         (family,) = text_string_to_metric_families(line)
         (sample,) = family.samples

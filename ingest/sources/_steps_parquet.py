@@ -37,7 +37,7 @@ def read_cells(
         with _seekable(stream) as seekable:
             yield from _read(pq.ParquetFile(seekable), reading)
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-        mend = f"copy it again ({str(error).splitlines()[0]})"
+        mend = f"copy it again ({type(error).__name__})"
         raise UnreadableFileError(
             reading.path, "footer and pages", "a whole Parquet file", mend
         ) from error
