@@ -33,7 +33,7 @@ def stalls_in_gaps(
     )
     of_all = stalls.filter(pl.col("rank").is_null()).drop("rank")
     of_one = at_seats(stalls.filter(pl.col("rank").is_not_null()), seats)
-    numbered = gaps.with_row_index("gap")
+    numbered = gaps.with_row_index("gap").collect().lazy()
     both = numbered.join(
         _covered(numbered, of_all, _ATTEMPT), on="gap", how="left"
     ).join(_covered(numbered, of_one, (SEAT,)), on="gap", how="left", suffix="_own")
