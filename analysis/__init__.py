@@ -15,6 +15,7 @@ from analysis import (
     lost_time,
     overlap,
     runs,
+    stragglers,
 )
 from analysis._analysis import Analysis, Frames, Results, Thresholds
 from analysis.allocations import Allocations
@@ -61,6 +62,7 @@ ANALYSES: Final[tuple[Analysis, ...]] = (
     overlap.ANALYSIS,
     collective_waits.ANALYSIS,
     late_ranks.ANALYSIS,
+    stragglers.ANALYSIS,
     incidents.ANALYSIS,
     interruptions.ANALYSIS,
     interrupt_rates.ANALYSIS,

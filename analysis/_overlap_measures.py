@@ -1,10 +1,12 @@
 """What is measured of each window, chunk by chunk."""
 
-from typing import Final
+from collections.abc import Mapping, Sequence
+from typing import Final, NamedTuple
 
 import polars as pl
 
 from analysis._overlap_chunks import plan_chunks, rows_in
+from analysis._overlap_windows import DEVICE
 from analysis._sweep import time_by_state
 from analysis._windows import place_in_windows, split_by_windows
 from analysis.intervals import END, START
@@ -35,27 +37,60 @@ _STATES: Final = {
 }
 
 
+class Measures(NamedTuple):
+    """What to measure of a window: kinds of work, and times by which of them are on."""
+
+    kinds: Sequence[str]
+    states: Mapping[str, pl.Expr]
+
+
+#: Measures of a window in which compute, communication and copies take turns.
+OVERLAP: Final = Measures(KINDS, _STATES)
+
+
+def kernel_intervals(kernels: pl.LazyFrame) -> pl.LazyFrame:
+    """Return kernels as intervals that can be measured, with their category as kind."""
+    start = Kernels.start_ns.col
+    return kernels.select(
+        *DEVICE,
+        start,
+        (start + Kernels.duration_ns.col).alias(END),
+        Kernels.category.col.alias("kind"),
+        Kernels.linked.col,
+    )
+
+
 def measure_windows(
-    kernels: pl.LazyFrame,
+    intervals: pl.LazyFrame,
     devices: pl.DataFrame,
     windows: pl.DataFrame,
     chunk_rows: int,
+    measures: Measures = OVERLAP,
 ) -> pl.DataFrame:
     """Return times and counts of each window, by its number.
 
     Rows are taken in chunks, in order of time. All that a chunk leaves to the next is
     the furthest end of each kind, so the memory it takes does not grow with the trace.
+
+    Args:
+        intervals: Columns of DEVICE, `start_ns`, `end_ns`, `kind` and `linked`.
+        devices: Bounds, rows and number of each device.
+        windows: Windows that tile the time of each device.
+        chunk_rows: Rows to hold at once. [1]
+        measures: What to measure of each.
     """
-    plan = plan_chunks(kernels, devices, chunk_rows)
+    plan = plan_chunks(intervals, devices, chunk_rows)
     pieces = _pieces(windows, plan).partition_by("chunk", as_dict=True)
     carried = pl.DataFrame(schema=_WORK)
     measured = [pl.DataFrame(schema={"window": pl.UInt32})]
     for chunk, ranges in plan.partition_by("chunk", as_dict=True).items():
-        found = _intervals(rows_in(kernels, ranges)).collect(engine="streaming")
+        rows = rows_in(intervals, ranges).select([*_WORK, "linked"])
+        found = rows.collect(engine="streaming")
         work = pl.concat([carried, found.select(list(_WORK))])
         if chunk in pieces:
-            measured.append(_times(work, pieces[chunk]))
-        measured.append(_counts(found, windows.join(ranges, on="number", how="semi")))
+            measured.append(_times(work, pieces[chunk], measures))
+        opened = windows.join(ranges, on="number", how="semi")
+        measured.append(_counts(found, opened, measures.kinds))
         carried = _left_over(work, ranges)
     sums = pl.exclude("window").sum()
     return pl.concat(measured, how="diagonal").group_by("window").agg(sums)
@@ -69,29 +104,27 @@ def _pieces(windows: pl.DataFrame, plan: pl.DataFrame) -> pl.DataFrame:
     return split_by_windows(windows.lazy(), ranges, ["number"]).sort("window").collect()
 
 
-def _intervals(rows: pl.LazyFrame) -> pl.LazyFrame:
-    start = Kernels.start_ns.col
-    return rows.select(
-        "number",
-        start,
-        (start + Kernels.duration_ns.col).alias(END),
-        Kernels.category.col.alias("kind"),
-        Kernels.linked.col,
-    )
-
-
-def _times(work: pl.DataFrame, pieces: pl.DataFrame) -> pl.DataFrame:
+def _times(
+    work: pl.DataFrame,
+    pieces: pl.DataFrame,
+    measures: Measures,
+) -> pl.DataFrame:
     windows = pieces.lazy().select("number", "window", START, END)
-    states = time_by_state(work.lazy(), windows, ["number"], KINDS)
+    table = time_by_state(work.lazy(), windows, ["number"], measures.kinds)
     length = pl.col("length_ns")
     return (
-        states.group_by("window")
-        .agg(length.filter(state).sum().alias(name) for name, state in _STATES.items())
+        table.group_by("window")
+        .agg(
+            length.filter(state).sum().alias(name)
+            for name, state in measures.states.items()
+        )
         .collect()
     )
 
 
-def _counts(found: pl.DataFrame, windows: pl.DataFrame) -> pl.DataFrame:
+def _counts(
+    found: pl.DataFrame, windows: pl.DataFrame, kinds: Sequence[str]
+) -> pl.DataFrame:
     """Count whole rows in the window that each starts in.
 
     Work without length may start at the very end: the last window takes that in.
@@ -103,7 +136,7 @@ def _counts(found: pl.DataFrame, windows: pl.DataFrame) -> pl.DataFrame:
     return (
         placed.group_by("window")
         .agg(
-            *[_count(pl.col("kind") == kind).alias(f"{kind}_count") for kind in KINDS],
+            *[_count(pl.col("kind") == kind).alias(f"{kind}_count") for kind in kinds],
             linked_count=_count(Kernels.linked.col),
         )
         .collect()

@@ -112,7 +112,7 @@ def _holm(ranks: pl.DataFrame, significance: float) -> pl.DataFrame:
 
 def _compute(frames: Frames, thresholds: Thresholds) -> Results:
     found = find_late_ranks(
-        frames[Collectives], frames[Attempts], thresholds["significance"]
+        frames[Collectives], frames[Attempts], thresholds["late_rank_significance"]
     )
     return {LateRanks: found}
 
@@ -124,5 +124,5 @@ ANALYSIS: Final = Analysis(
     inputs=(Collectives, Attempts),
     outputs=(LateRanks,),
     compute=_compute,
-    thresholds={"significance": SIGNIFICANCE},
+    thresholds={"late_rank_significance": SIGNIFICANCE},
 )

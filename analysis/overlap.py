@@ -7,8 +7,9 @@ import polars as pl
 
 from analysis._analysis import Analysis, Frames, Results, Thresholds
 from analysis._overlap_chunks import CHUNK_ROWS
-from analysis._overlap_measures import measure_windows
+from analysis._overlap_measures import kernel_intervals, measure_windows
 from analysis._overlap_windows import DEVICE, bounds_of_steps, devices_of, windows_of
+from analysis._trace_attempts import place_traces
 from analysis.attempts import Attempts
 from analysis.intervals import END, START
 from analysis.placing import place
@@ -70,18 +71,33 @@ def measure_overlap(
         the order of the key. [ns]
     """
     steps = bounds_of_steps(kernels)
+    if _some_told(steps):
+        return measure_overlap(
+            Kernels.cast(place_traces(kernels, attempts, START)), attempts, chunk_rows
+        )
     devices = devices_of(steps)
     windows = windows_of(steps, devices)
     if windows.is_empty():
         return Overlap.create_empty()
-    measured = measure_windows(kernels, devices, windows, chunk_rows)
-    told = windows.join(measured, on="window", how="left").drop("window")
+    intervals = kernel_intervals(kernels)
+    measured = measure_windows(intervals, devices, windows, chunk_rows)
+    told = windows.join(measured, on="window", how="left").with_columns(
+        pl.col(*[name for name in measured.columns if name != "window"]).fill_null(0)
+    )
+    told = told.drop("window")
     whole = told.group_by("number").agg(
         pl.col(START).min(), pl.col(END).max(), pl.exclude("step", START, END).sum()
     )
     rows = pl.concat([whole, told.filter(pl.col("step").is_not_null())], how="diagonal")
     placed = _placed(devices, attempts).join(rows, on="number")
     return Overlap.validate(_with_ratios(placed).sort(Overlap.key), cast=True)
+
+
+def _some_told(steps: pl.DataFrame) -> bool:
+    """Return whether only part of a trace's rows tell their attempt."""
+    is_told = pl.col("attempt").is_not_null()
+    traces = steps.group_by("run_id", "trace_id").agg(is_told.any() & ~is_told.all())
+    return bool(traces["attempt"].any())
 
 
 def _placed(devices: pl.DataFrame, attempts: pl.LazyFrame) -> pl.DataFrame:

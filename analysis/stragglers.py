@@ -1,8 +1,24 @@
 """Find the GPUs that make the others wait."""
 
-from typing import ClassVar
+from typing import ClassVar, Final
 
-from ingest.tables import Table
+import polars as pl
+
+from analysis._analysis import Analysis, Frames, Results, Thresholds
+from analysis._straggler_answers import slow_things, tested_runs
+from analysis._straggler_limits import THRESHOLDS, Limits
+from analysis._straggler_search import search
+from analysis.attempts import Attempts
+from analysis.gpus import Gpus
+from analysis.overlap import Overlap
+from ingest.tables import (
+    Collectives,
+    Failures,
+    Kernels,
+    PowerSamples,
+    StepTimings,
+    Table,
+)
 from ingest.tables import _columns as c
 
 
@@ -29,12 +45,16 @@ class StragglerRanks(Table):
 
     run_id = c.identifier("Run that was slowed.")
     scope = c.choice("What is slow.", ("gpu", "host", "rack", "stage", "dp_rank"))
-    scope_id = c.identifier("Which one.")
+    scope_id = c.identifier(
+        "Which one: UUID of the GPU or its rank, host, rack, stage or replica."
+    )
+    rank = c.index("Global rank, where one rank is slow.", nullable=True)
+    host = c.identifier("Node of the slow GPU, or the slow node.", nullable=True)
     slowdown_ratio = c.ratio("Its own work over its peers' median, median over steps.")
     q_value = c.real("Benjamini-Hochberg q-value over all tests of the run.")
     first_step = c.number("First step of the slow spell.")
     last_step = c.number("Last step of the slow spell.")
-    steps_late = c.number("Steps in which it was slower than its peers.")
+    steps_late = c.number("Steps of the spell in which it was slower than is normal.")
     lost_gpu_ns = c.gpu_time_ns("GPU time that a repair would save.")
     cause = c.identifier("Strongest cause found; unknown where none.")
     evidence = c.text("What speaks for the cause.")
@@ -56,3 +76,58 @@ class StragglerTests(Table):
         "What can be said.",
         ("tested", "no_waits", "too_few_peers", "too_few_steps", "no_steps"),
     )
+
+
+def find_stragglers(frames: Frames, limits: Limits | None = None) -> Results:
+    """Find what is slow, beyond chance and beyond what is normal, and what it costs.
+
+    Every rank's own work (duration without waits) is held against the median of its
+    peers in the same step and stage. The medians of blocks of steps are tested
+    against a slowdown that healthy GPUs show, all ranks, hosts, racks, replicas and
+    stages of a run together. A healthy fleet flags nobody: there is no top of a list.
+
+    Args:
+        frames: Step timings, traces with their overlap and collectives, attempts and
+            seats; for causes power samples and failures.
+        limits: What counts as slow.
+
+    Returns:
+        Rows of StragglerSteps, StragglerRanks and StragglerTests.
+    """
+    found = search(frames, limits or Limits())
+    answers = {
+        StragglerSteps: found.totals,
+        StragglerRanks: slow_things(found, frames),
+        StragglerTests: tested_runs(found, frames),
+    }
+    return {table: _rows(table, rows) for table, rows in answers.items()}
+
+
+def _rows(table: type[Table], rows: pl.DataFrame) -> pl.DataFrame:
+    if rows.is_empty():
+        return table.create_empty()
+    return table.validate(rows.select(table.column_names()).sort(table.key), cast=True)
+
+
+def _compute(frames: Frames, thresholds: Thresholds) -> Results:
+    return find_stragglers(frames, Limits.of(thresholds))
+
+
+ANALYSIS: Final = Analysis(
+    name="stragglers",
+    version=1,
+    describes="Which GPUs, hosts, replicas and stages are slow, since when and why",
+    inputs=(
+        StepTimings,
+        Kernels,
+        Collectives,
+        PowerSamples,
+        Failures,
+        Attempts,
+        Gpus,
+        Overlap,
+    ),
+    outputs=(StragglerSteps, StragglerRanks, StragglerTests),
+    compute=_compute,
+    thresholds=THRESHOLDS,
+)

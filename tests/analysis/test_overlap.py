@@ -139,6 +139,24 @@ def test_devices_and_traces_are_measured_apart_and_placed_in_their_attempt() -> 
     assert told == [(0, "a", 0, 10, 3), (0, "a", 1, 10, 3), (1, "b", 0, 7, 3)]
 
 
+def test_a_trace_of_which_only_part_tells_its_attempt_is_measured_as_one() -> None:
+    work = pl.concat(
+        [
+            kernels([("compute", 120, 10, None)], attempt=1),
+            kernels([("memory", 110, 5, None)], attempt=None),
+        ]
+    )
+    rows = measure_overlap(Kernels.validate(work).lazy(), attempts(0, 100))
+    told = rows.select("attempt", "start_ns", "span_ns", "idle_ns").rows()
+    assert told == [(1, 110, 20, 5)]
+
+
+def test_steps_that_start_at_one_instant_have_windows_without_length() -> None:
+    rows = measure([("compute", 7, 0, 0), ("compute", 7, 0, 1)])
+    assert [row["span_ns"] for row in rows] == [0, 0, 0]
+    assert [row["step"] for row in rows] == [None, 0, 1]
+
+
 def test_no_kernels_no_rows() -> None:
     assert measure_overlap(Kernels.create_empty().lazy(), attempts()).is_empty()
 

@@ -1,0 +1,85 @@
+"""The search's findings as rows of the result tables."""
+
+import polars as pl
+
+from analysis._analysis import Frames
+from analysis._straggler_causes import find_causes
+from analysis._straggler_search import Search
+from analysis._straggler_tests import smallest_visible
+from analysis._straggler_things import RANK
+from analysis.attempts import Attempts
+from ingest.tables import Failures, PowerSamples, StepTimings
+
+
+def slow_things(search: Search, frames: Frames) -> pl.DataFrame:
+    """Return what is slow, where it is, what it costs alone, and why."""
+    if search.slow.is_empty():
+        return search.slow
+    costs, seats = search.costs, search.steps.seats
+    told = search.slow.join(costs.losses, on="thing")
+    causes = find_causes(
+        told, costs.spans, seats, frames[PowerSamples], frames[Failures]
+    )
+    places = _places(costs.spans, seats)
+    return told.join(causes, on="thing").join(places, on="thing")
+
+
+def _places(spans: pl.DataFrame, seats: pl.DataFrame) -> pl.DataFrame:
+    """Return the rank and the host of each thing, where it has only one."""
+    seated = spans.join(seats.select(*RANK, "host"), on=list(RANK), how="left")
+
+    def only(name: str) -> pl.Expr:
+        return pl.when(pl.col(name).n_unique() == 1).then(pl.col(name).first())
+
+    return seated.group_by("thing").agg(rank=only("rank"), host=only("host"))
+
+
+def tested_runs(search: Search, frames: Frames) -> pl.DataFrame:
+    """Return what the test could have seen in each run, and why not more."""
+    by_run = "run_id"
+    compared = search.blocks.group_by(by_run).agg(ranks_compared=_distinct("rank"))
+    steps = search.totals.group_by(by_run).agg(steps_tested=pl.len().cast(pl.Int64))
+    units = search.cover.filter(pl.col("scope").is_in(["gpu", "dp_rank"]))
+    judged = units.join(search.judged, on="thing", how="semi")
+    tested = judged.group_by(by_run).agg(ranks_tested=_distinct("rank"))
+    visible = smallest_visible(search.judged, search.steps.limits)
+    runs = _seen(search, frames)
+    for told in (compared, steps, tested, visible):
+        runs = runs.join(told, on=by_run, how="left")
+    counts = pl.col("ranks", "ranks_compared", "steps_tested", "ranks_tested")
+    counted = runs.with_columns(counts.fill_null(0))
+    return counted.with_columns(
+        ranks_untested=(pl.col("ranks") - pl.col("ranks_tested")).clip(0),
+        verdict=_verdict(),
+    )
+
+
+def _distinct(name: str) -> pl.Expr:
+    return pl.col(name).n_unique().cast(pl.Int64)
+
+
+def _seen(search: Search, frames: Frames) -> pl.DataFrame:
+    """Return every run, and how many of its ranks told of their steps."""
+    names = [
+        frames[table].select("run_id").unique() for table in (Attempts, StepTimings)
+    ]
+    ranks = search.steps.steps.group_by("run_id").agg(ranks=_distinct("rank"))
+    runs = pl.concat([*names, ranks.select("run_id")]).unique()
+    timed = names[1].with_columns(is_timed=pl.lit(value=True))
+    told = runs.join(ranks, on="run_id", how="left")
+    return told.join(timed, on="run_id", how="left").collect().sort("run_id")
+
+
+def _verdict() -> pl.Expr:
+    is_timed = pl.col("is_timed").fill_null(value=False) | (pl.col("ranks") > 0)
+    return (
+        pl.when(pl.col("ranks_tested") > 0)
+        .then(pl.lit("tested"))
+        .when(pl.col("ranks_compared") > 0)
+        .then(pl.lit("too_few_steps"))
+        .when(pl.col("steps_tested") > 0)
+        .then(pl.lit("too_few_peers"))
+        .when(is_timed)
+        .then(pl.lit("no_waits"))
+        .otherwise(pl.lit("no_steps"))
+    )

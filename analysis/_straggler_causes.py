@@ -1,0 +1,141 @@
+"""Why a slow thing is slow: the strongest cause that its telemetry speaks for."""
+
+from typing import Final, NamedTuple
+
+import polars as pl
+
+from analysis._straggler_failures import failures_of
+from analysis._straggler_power import STATISTICS, gpu_keys, power_of
+from analysis._straggler_things import RANK
+
+#: Share of its time that a GPU must be slowed beyond its peers. Under one power limit
+#: all GPUs touch it now and then: what all share slows nobody in particular.
+MORE_OFTEN: Final = 0.05
+
+#: Share beyond that of the peers from which being at the limit is a cause: samples of
+#: a second apart catch a limit less often than counters do.
+MORE_AT_LIMIT: Final = 0.25
+
+#: Clock over the job's median below which the clock is a cause.
+LOW_CLOCK: Final = 0.97
+
+#: Share of the excess that waiting for input must make up to be its cause.
+MOST_OF_IT: Final = 0.5
+
+UNKNOWN: Final = "unknown"
+
+
+class _Rung(NamedTuple):
+    """A cause, when it holds, and what then speaks for it."""
+
+    cause: str
+    holds: pl.Expr
+    evidence: pl.Expr
+
+
+def find_causes(
+    slow: pl.DataFrame,
+    spans: pl.DataFrame,
+    seats: pl.DataFrame,
+    samples: pl.LazyFrame,
+    failures: pl.LazyFrame,
+) -> pl.DataFrame:
+    """Go down a ladder of causes, the strongest evidence first.
+
+    Args:
+        slow: Slow things: `thing`, `run_id`, `scope`, `excess_ns`, `excess_data_ns`.
+        spans: When each of their ranks was slow: `thing`, RANK, `from_ns`, `to_ns`.
+        seats: Where ranks sit.
+        samples: Rows of PowerSamples.
+        failures: Rows of Failures.
+
+    Returns:
+        Columns `thing`, `cause` and `evidence`: all that holds, the cause's first.
+    """
+    told = slow.join(_power(spans, seats, samples), on="thing", how="left")
+    told = told.join(failures_of(spans, seats, failures), on="thing", how="left")
+    rungs = _ladder()
+    cause = pl.coalesce(
+        *(pl.when(rung.holds).then(pl.lit(rung.cause)) for rung in rungs),
+        pl.lit(UNKNOWN),
+    )
+    said = pl.concat_str(
+        [pl.when(rung.holds).then(rung.evidence) for rung in rungs],
+        separator="; ",
+        ignore_nulls=True,
+    )
+    evidence = pl.when(said.str.len_chars() > 0).then(said)
+    return told.select("thing", cause=cause, evidence=evidence)
+
+
+def _power(
+    spans: pl.DataFrame, seats: pl.DataFrame, samples: pl.LazyFrame
+) -> pl.DataFrame:
+    """Return the statistics of each thing's GPUs, and the median of its job's."""
+    keys = gpu_keys(seats)
+    runs = spans.group_by("run_id").agg(pl.col("from_ns").min(), pl.col("to_ns").max())
+    own = power_of(samples, spans.join(keys, on=list(RANK)), "thing")
+    all_of_run = power_of(samples, keys.join(runs, on="run_id"), "run_id")
+    means = own.group_by("thing", "run_id").agg(pl.col(STATISTICS).mean())
+    job = all_of_run.group_by("run_id").agg(pl.col(STATISTICS).median())
+    return means.join(job, on="run_id", suffix="_job").drop("run_id")
+
+
+def _ladder() -> tuple[_Rung, ...]:
+    clock, limit = pl.col("clock_mhz"), pl.col("limit_w")
+    is_lower = limit < LOW_CLOCK * pl.col("limit_w_job")
+    at_limit = _more("at_limit", MORE_AT_LIMIT) | (is_lower & _more("at_limit", 0))
+    from_input = pl.col("excess_data_ns") >= MOST_OF_IT * pl.col("excess_ns")
+    share = pl.col("excess_data_ns") / pl.col("excess_ns")
+    return (
+        _throttled("thermal_slowdown", "thermal_counter", "slowed for heat"),
+        _throttled("power_cap", "power_counter", "slowed for power"),
+        _throttled("thermal_slowdown", "thermal_bits", "thermal bits set"),
+        _throttled("power_brake", "brake_bits", "power brake bit set"),
+        _throttled("power_cap", "power_bits", "power cap bit set"),
+        _Rung(
+            "low_clock",
+            clock < LOW_CLOCK * pl.col("clock_mhz_job"),
+            pl.format(
+                "SM clock {} MHz, the job's median {} MHz",
+                clock.round().cast(pl.Int64),
+                pl.col("clock_mhz_job").round().cast(pl.Int64),
+            ),
+        ),
+        _Rung(
+            "power_cap",
+            at_limit,
+            pl.format(
+                "at its limit of {} W in {} % of the samples, the job's median {} W",
+                limit.round().cast(pl.Int64),
+                _percent("at_limit"),
+                pl.col("limit_w_job").round().cast(pl.Int64),
+            ),
+        ),
+        _Rung("failure_events", pl.col("events").is_not_null(), pl.col("events")),
+        _Rung("stage_imbalance", pl.col("scope") == "stage", pl.lit("a whole stage")),
+        _Rung(
+            "data_loading",
+            from_input,
+            pl.format(
+                "{} % of the excess is waiting for input", (share * 100).round(1)
+            ),
+        ),
+    )
+
+
+def _more(name: str, share: float) -> pl.Expr:
+    return pl.col(name) - pl.col(f"{name}_job") > share
+
+
+def _percent(name: str) -> pl.Expr:
+    return (pl.col(name) * 100).round(1)
+
+
+def _throttled(cause: str, name: str, said: str) -> _Rung:
+    evidence = pl.format(
+        f"{said} {{}} % of the time, the job's median {{}} %",
+        _percent(name),
+        _percent(f"{name}_job"),
+    )
+    return _Rung(cause, _more(name, MORE_OFTEN), evidence)

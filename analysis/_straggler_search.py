@@ -1,0 +1,84 @@
+"""The search for stragglers, from steps to names, costs and causes."""
+
+from dataclasses import dataclass
+from typing import Final
+
+import polars as pl
+
+from analysis._analysis import Frames
+from analysis._straggler_costs import Costs, cost_of
+from analysis._straggler_limits import Limits
+from analysis._straggler_losses import NO_SLOW, totals_of, with_repairs
+from analysis._straggler_portions import Steps
+from analysis._straggler_scopes import widest_names
+from analysis._straggler_scores import blocks_of
+from analysis._straggler_seats import seats_of
+from analysis._straggler_spells import find_spells
+from analysis._straggler_tests import judge
+from analysis._straggler_things import NAME, RANK, blocks_of_things, cover_ranks
+from analysis._straggler_traced import traced_steps
+from analysis._straggler_work import PORTION_ROWS, plan_portions, rank_steps
+from analysis.attempts import Attempts
+from analysis.gpus import Gpus
+from analysis.overlap import Overlap
+from ingest.tables import Collectives, Kernels, StepTimings
+
+_UNIT: Final = ["rank", "unit_scope", "unit"]
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """What was compared, and what was found slow.
+
+    Attributes:
+        steps: The steps of ranks, to be read in portions.
+        totals: What each step took and what slow things cost in it.
+        blocks: Blocks of ranks with enough peers.
+        cover: Which things each rank belongs to.
+        judged: What the test says of each thing.
+        slow: Slow things, with the bounds of their spells.
+        costs: What each slow thing costs alone, and when each of its ranks was slow.
+    """
+
+    steps: Steps
+    totals: pl.DataFrame
+    blocks: pl.DataFrame
+    cover: pl.DataFrame
+    judged: pl.DataFrame
+    slow: pl.DataFrame
+    costs: Costs
+
+
+def search(frames: Frames, limits: Limits, portion_rows: int = PORTION_ROWS) -> Search:
+    """Compare all ranks with their peers, name the slow and count what they cost."""
+    steps = _steps(frames, limits, portion_rows)
+    ranks, stages, totals = _compare(steps)
+    compared = ranks.select(*RANK, "unit_scope", "unit").unique()
+    cover = cover_ranks(compared, steps.seats, limits.min_peers)
+    blocks = blocks_of_things(ranks, stages, cover)
+    judged = judge(blocks, cover.select("thing", *NAME).unique(), limits)
+    spells = find_spells(blocks, judged, limits)
+    slow = widest_names(spells, blocks, cover, judged)
+    costs = cost_of(steps, slow, cover)
+    repaired = totals if slow.is_empty() else costs.totals
+    return Search(steps, repaired, ranks, cover, judged, slow, costs)
+
+
+def _steps(frames: Frames, limits: Limits, portion_rows: int) -> Steps:
+    attempts = frames[Attempts]
+    traced = traced_steps(
+        frames[Kernels], frames[Overlap], frames[Collectives], attempts
+    )
+    steps = rank_steps(frames[StepTimings], traced.lazy(), attempts)
+    plan = plan_portions(steps, limits.block_steps, portion_rows)
+    return Steps(steps, plan, seats_of(frames[Gpus]), limits)
+
+
+def _compare(steps: Steps) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
+    """Return blocks of ranks, blocks of stages and totals of steps."""
+    ranks, stages, totals = [], [], []
+    for units, of_stages in steps.portions():
+        ranks.append(blocks_of(units, _UNIT))
+        stages.append(blocks_of(of_stages, ["stage"]))
+        totals.append(totals_of(with_repairs(units, of_stages, NO_SLOW)))
+    return pl.concat(ranks), pl.concat(stages), pl.concat(totals)

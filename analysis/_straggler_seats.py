@@ -1,0 +1,53 @@
+"""Where the ranks of a run sit: their GPU, host, rack, stage and replica."""
+
+from typing import Final
+
+import polars as pl
+
+from analysis.gpus import Gpus
+
+#: What is kept of a seat.
+_TOLD: Final = (
+    "cluster",
+    "host",
+    "local_rank",
+    "gpu_uuid",
+    "pci_address",
+    "serial",
+    "rack",
+    "pp_rank",
+    "dp_rank",
+)
+
+
+def seats_of(gpus: pl.LazyFrame) -> pl.DataFrame:
+    """Return one row for each run, attempt and rank; where a rank moved, the last."""
+    by_rank = (Gpus.run_id.name, Gpus.attempt.name, Gpus.rank.name)
+    ranks = gpus.filter(Gpus.rank.col.is_not_null())
+    last = ranks.select(*by_rank, "from_ns", *_TOLD).collect()
+    return last.sort("from_ns", "gpu_uuid").unique(by_rank, keep="last").drop("from_ns")
+
+
+def seat(rows: pl.DataFrame, seats: pl.DataFrame) -> pl.DataFrame:
+    """Tell of each rank its unit, the smallest set that its waits can separate.
+
+    A source that sees only the waits of data parallelism shows all ranks of a replica
+    alike, so there the replica is the unit, where the layout is known.
+
+    Returns:
+        The rows with `stage`, `unit_scope`, `unit` (rank or replica), `host`, `rack`.
+    """
+    members = pl.col("rank").count().over("run_id", "attempt", "dp_rank")
+    told = seats.select(
+        *("run_id", "attempt", "rank", "host", "rack"),
+        stage="pp_rank",
+        replica=pl.when(members > 1).then("dp_rank"),
+    )
+    by_rank = ["run_id", "attempt", "rank"]
+    seated = rows.join(told, on=by_rank, how="left")
+    sees_less = (pl.col("wait_scope") == "dp").fill_null(value=False)
+    replica = pl.when(sees_less).then("replica")
+    scope = pl.when(replica.is_not_null()).then(pl.lit("dp_rank"))
+    return seated.with_columns(
+        unit_scope=scope.otherwise(pl.lit("gpu")), unit=pl.coalesce(replica, "rank")
+    ).drop("replica")

@@ -1,0 +1,105 @@
+"""Which things are slower than their peers, beyond chance and beyond what is normal."""
+
+from typing import Final
+
+import numpy as np
+import polars as pl
+
+from analysis._straggler_limits import Limits
+from analysis.robust import false_discovery_q, lag_correlation, robust_sd, widening
+
+#: Blocks that a test needs: with fewer a t-test can hardly be significant.
+MIN_BLOCKS: Final = 3
+
+#: Columns of things that are compared with each other.
+_KIND: Final = ("run_id", "scope")
+
+
+def judge(blocks: pl.DataFrame, things: pl.DataFrame, limits: Limits) -> pl.DataFrame:
+    """Test each thing's blocks against the slowdown that is normal.
+
+    A one-sided t-test on the logarithms of block medians. Medians forget single slow
+    steps, their logarithms are nearly normal, and other than a sign test it can be
+    significant after three blocks among thousands of ranks. Where blocks still follow
+    each other, the error is widened as for a first-order autoregression.
+
+    Args:
+        blocks: Blocks of things.
+        things: Columns `thing`, `run_id`, `scope` and `scope_id`.
+        limits: What counts as slow.
+
+    Returns:
+        One row per thing with enough blocks, with `blocks` (their number), `slowdown`
+        (the median of its blocks), `error` (of the mean logarithm), `block_sd` (of its
+        kind), `own_sd` (not moved by a spell), `p_value`, `q_value`, `gate` and
+        `is_slow`. [1]
+    """
+    known = _with_errors(blocks.join(things, on="thing"))
+    tested = known.filter(pl.col("blocks") >= MIN_BLOCKS)
+    tested = tested.with_columns(p_value=_tail(tested, np.log(limits.null_ratio)))
+    spread = robust_sd(pl.col("median")).over(_KIND)
+    gate = pl.max_horizontal((spread * limits.gate_sds).exp(), limits.gate_ratio)
+    judged = tested.sort("thing").with_columns(
+        slowdown=pl.col("median").exp(),
+        q_value=false_discovery_q(pl.col("p_value")).over("run_id"),
+        gate=gate,
+    )
+    beyond_chance = pl.col("q_value") < limits.false_share
+    is_slow = beyond_chance & (pl.col("slowdown") >= pl.col("gate"))
+    return judged.with_columns(is_slow=is_slow)
+
+
+def _with_errors(blocks: pl.DataFrame) -> pl.DataFrame:
+    """Return mean, median and error of each thing's blocks, as logarithms. [1]"""
+    log = pl.col("ratio").log()
+    ordered = blocks.sort("thing", "place").with_columns(log=log)
+    residual = pl.col("log") - pl.col("log").mean().over("thing")
+    following = pl.col("residual").shift(-1).over("thing")
+    free = ordered.with_columns(residual=residual).with_columns(following=following)
+    things = free.group_by("thing", *_KIND, "scope_id").agg(
+        blocks=pl.len().cast(pl.Int64),
+        mean=pl.col("log").mean(),
+        median=pl.col("log").median(),
+        sd=pl.col("log").std(),
+        own_sd=robust_sd(pl.col("log")),
+        lag=lag_correlation(pl.col("residual"), pl.col("following")),
+    )
+    wider = widening(pl.col("lag").median()).over(_KIND)
+    return things.with_columns(
+        error=pl.col("sd") / pl.col("blocks").sqrt() * wider,
+        block_sd=pl.col("sd").median().over(_KIND) * wider,
+        own_sd=pl.col("own_sd") * wider,
+    )
+
+
+def _tail(tested: pl.DataFrame, normal: float) -> pl.Series:
+    """Return the chance of so large a mean where the slowdown is normal. [1]"""
+    from scipy.stats import t
+
+    error = np.maximum(tested["error"].to_numpy(), np.finfo(np.float64).eps)
+    beyond = (tested["mean"].to_numpy() - normal) / error
+    return pl.Series(t.sf(beyond, tested["blocks"].to_numpy() - 1), dtype=pl.Float64)
+
+
+def smallest_visible(tested: pl.DataFrame, limits: Limits) -> pl.DataFrame:
+    """Return for each run the smallest slowdown of a unit that would be flagged.
+
+    It must pass the gate, and be significant for a typical unit if that were the only
+    slow thing among all that were tested.
+    """
+    from scipy.stats import t
+
+    tests = pl.len().over("run_id")
+    units = tested.with_columns(tests=tests).filter(
+        pl.col("scope").is_in(["gpu", "dp_rank"])
+    )
+    typical = units.group_by("run_id").agg(
+        pl.col("gate", "tests").max(), pl.col("error", "blocks").median()
+    )
+    level = limits.false_share / typical["tests"].to_numpy()
+    needed = (
+        t.isf(level, typical["blocks"].to_numpy() - 1) * typical["error"].to_numpy()
+    )
+    seen = pl.Series(np.exp(np.log(limits.null_ratio) + needed), dtype=pl.Float64)
+    visible = pl.max_horizontal("gate", seen)
+    return typical.select("run_id", smallest_visible_ratio=visible)

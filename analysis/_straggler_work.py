@@ -1,0 +1,98 @@
+"""What each rank did itself in each step: its duration without the waits."""
+
+from typing import Final
+
+import polars as pl
+
+from analysis.placing import place
+from ingest.tables import StepTimings
+
+#: Rows to hold at once: steps are taken in portions of about this many. A row takes
+#: some 100 B while it is compared with its peers.
+PORTION_ROWS: Final = 2_000_000
+
+#: Steps of a block. The median of a block forgets single slow steps, and blocks hardly
+#: depend on each other where steps correlate up to 0.4.
+BLOCK_STEPS: Final = 10
+
+#: Blocks of a run: longer runs have longer blocks, so that what is kept of a run does
+#: not grow with its length.
+MOST_BLOCKS: Final = 512
+
+#: Columns of a step of a rank.
+COLUMNS: Final = (
+    "run_id",
+    "attempt",
+    "step",
+    "rank",
+    "start_ns",
+    "duration_ns",
+    "wait_ns",
+    "wait_scope",
+    "data_ns",
+)
+
+
+def rank_steps(
+    timings: pl.LazyFrame, traced: pl.LazyFrame, attempts: pl.LazyFrame
+) -> pl.LazyFrame:
+    """Return what is known of the steps of ranks, from step logs and from traces."""
+    of_ranks = (StepTimings.scope.col == "rank") & StepTimings.rank.col.is_not_null()
+    logged = timings.filter(of_ranks).select(COLUMNS)
+    has_attempt = pl.col("attempt").is_not_null()
+    placed = place(logged.filter(~has_attempt), attempts, "start_ns")
+    return pl.concat(
+        [logged.filter(has_attempt), placed.select(COLUMNS), traced.select(COLUMNS)]
+    )
+
+
+def plan_portions(
+    steps: pl.LazyFrame, block_steps: int, portion_rows: int
+) -> pl.DataFrame:
+    """Number the blocks of each run's steps, and the portions to take them in.
+
+    Returns:
+        Columns `run_id`, `step`, `block`, `portion`, `rows` and `known` (rows with a
+        wait), in order. No block is in two portions.
+    """
+    counted = (
+        steps.group_by("run_id", "step")
+        .agg(
+            rows=pl.len().cast(pl.Int64),
+            known=pl.col("wait_ns").is_not_null().cast(pl.Int64).sum(),
+        )
+        .collect(engine="streaming")
+        .sort("run_id", "step")
+    )
+    position, total = pl.int_range(pl.len()), pl.len().cast(pl.Int64)
+    at_most = block_steps * MOST_BLOCKS
+    times = pl.max_horizontal((total + at_most - 1) // at_most, 1)
+    blocks = counted.with_columns(
+        block=(position // (block_steps * times)).over("run_id")
+    )
+    before = pl.col("rows").cum_sum() - pl.col("rows")
+    return blocks.with_columns(
+        portion=(before // portion_rows).min().over("run_id", "block")
+    )
+
+
+def portion_of(steps: pl.LazyFrame, plan: pl.DataFrame) -> pl.DataFrame:
+    """Return one row for each rank and step of a portion, with `work_ns` and `block`.
+
+    Only rows whose wait is known are kept: without it everyone's step looks alike.
+    Where a step log and a trace tell of the same step, the first start counts.
+    """
+    first, last = plan["step"].min(), plan["step"].max()
+    runs = plan["run_id"].unique().sort()
+    near = StepTimings.step.col.is_between(first, last)
+    found = steps.filter(near & pl.col("run_id").is_in(runs.implode()))
+    work = (pl.col("duration_ns") - pl.col("wait_ns")).clip(0)
+    known = found.filter(pl.col("wait_ns").is_not_null()).with_columns(work_ns=work)
+    told = known.join(
+        plan.lazy().select("run_id", "step", "block"), on=["run_id", "step"]
+    )
+    rows = told.collect(engine="streaming")
+    cell = ["run_id", "attempt", "step", "rank"]
+    if rows.n_unique(cell) == rows.height:
+        return rows
+    return rows.sort("start_ns", "work_ns").unique(cell, keep="first")
