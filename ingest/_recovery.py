@@ -11,6 +11,9 @@ from ingest.errors import LakeError
 #: The views over the lake. Their file comes after a first commit, never before.
 CATALOG: Final = "gpuledger.duckdb"
 
+#: Characters that DuckDB gives a meaning in the path of a folder.
+_MEANT: Final = (",", "?")
+
 #: Names that only this project gives; nothing else in the folder is ever deleted.
 _PART: Final = re.compile(r"[0-9a-f]{32}\.parquet")
 
@@ -51,5 +54,20 @@ def _refuse_lost_manifest(root: Path) -> None:
         message = (
             f"{root / manifest.MANIFEST}: missing, though the lake has been written;"
             f" restore it from a backup, or delete {CATALOG} to begin anew"
+        )
+        raise LakeError(message)
+
+
+def refuse_unusable(root: Path) -> None:
+    """Refuse a folder whose path DuckDB would not take as it is.
+
+    Raises:
+        LakeError: If it is one.
+    """
+    folder = str(root.absolute())
+    if any(character in folder for character in _MEANT):
+        message = (
+            f"{folder}: expected a path without {' and '.join(_MEANT)}, which DuckDB"
+            " cannot open; choose another folder with --lake"
         )
         raise LakeError(message)

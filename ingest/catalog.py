@@ -9,7 +9,7 @@ from typing import Final
 import duckdb
 
 from ingest import _disk
-from ingest._recovery import CATALOG
+from ingest._recovery import CATALOG, refuse_unusable
 from ingest._views import statements, text, texts
 from ingest.errors import LakeError, QueryError
 from ingest.lake import snapshot
@@ -27,12 +27,11 @@ _OFFLINE: Final[dict[str, Config]] = {
     "autoload_known_extensions": "false",
 }
 
-#: Characters that DuckDB gives a meaning in the path of a folder.
-_MEANT: Final = (",", "?")
-
-#: What may follow EXPLAIN. With ANALYZE it runs what follows, which may be COPY.
-_EXPLAINS_READING: Final = re.compile(
-    r"\s*explain\s+(analyze\s+)?(select|from|with|values|table|describe|summarize)\b",
+#: How a query begins that reads. EXPLAIN ANALYZE runs what follows it, and a PIVOT
+#: within COPY makes several statements of it: both may write.
+_READS: Final = re.compile(
+    r"\s*(explain\s+(analyze\s+)?)?"
+    r"(select|from|with|pivot|unpivot|values|table|describe|summarize)\b",
     re.IGNORECASE,
 )
 
@@ -47,15 +46,17 @@ def publish(root: Path, tables: Sequence[type[Table]]) -> None:
     Raises:
         LakeError: If the manifest is damaged, or the folder's name cannot be used.
     """
-    _refuse_meant(root)
+    refuse_unusable(root)
     lake = snapshot(root)
     with _disk.replacing(root / CATALOG) as partial:
         config = _OFFLINE | {"storage_compatibility_version": _STORAGE}
         with duckdb.connect(partial, config=config) as connection:
             _search_in(connection, root)
+            connection.begin()
             for table in tables:
                 for statement in statements(lake, table):
                     connection.execute(statement)
+            connection.commit()
         with partial.open("rb") as file:
             _disk.sync(file)
 
@@ -69,7 +70,7 @@ def open_catalog(root: Path) -> duckdb.DuckDBPyConnection:
     Raises:
         LakeError: If there is no lake.
     """
-    _refuse_meant(root)
+    refuse_unusable(root)
     if not (root / CATALOG).exists():
         message = f"{root}: expected a lake with {CATALOG}; ingest something first"
         raise LakeError(message)
@@ -105,9 +106,10 @@ def run_query(
 
 
 def _only_reads(statement: duckdb.Statement) -> bool:
-    if statement.type == duckdb.StatementType.EXPLAIN:
-        return _EXPLAINS_READING.match(statement.query) is not None
-    return bool(statement.type == duckdb.StatementType.SELECT)
+    kinds = duckdb.StatementType
+    if statement.type in {kinds.EXPLAIN, kinds.MULTI}:
+        return _READS.match(statement.query) is not None
+    return bool(statement.type == kinds.SELECT)
 
 
 def _search_in(connection: duckdb.DuckDBPyConnection, root: Path) -> None:
@@ -128,13 +130,3 @@ def _confine(connection: duckdb.DuckDBPyConnection, root: Path) -> None:
     connection.execute(f"SET allowed_paths = {texts([*paths, *found])}")
     connection.execute("SET enable_external_access = false")
     connection.execute("SET lock_configuration = true")
-
-
-def _refuse_meant(root: Path) -> None:
-    folder = str(root.absolute())
-    if any(character in folder for character in _MEANT):
-        message = (
-            f"{folder}: expected a path without {' and '.join(_MEANT)}, which DuckDB"
-            " cannot open; choose another folder with --lake"
-        )
-        raise LakeError(message)

@@ -13,7 +13,7 @@ import polars as pl
 from ingest import _commit, _disk, _parts, manifest
 from ingest._draft import Draft
 from ingest._lock import locked
-from ingest._recovery import recover
+from ingest._recovery import recover, refuse_unusable
 from ingest.manifest import Manifest, Part
 from ingest.staging import Staged
 from ingest.tables import IngestedFiles, Table
@@ -131,6 +131,7 @@ def open_writer(
         LakeLockedError: If another process writes, unless told to wait.
         LakeError: If the lake is damaged.
     """
+    refuse_unusable(root)
     _disk.make_folder(root)
     with locked(root, wait=wait):
         recover(root, time.time_ns() - round(grace_s * SECOND_NS))
