@@ -50,11 +50,11 @@ KINDS: Final = MappingProxyType(
 PURPOSES: Final = MappingProxyType(
     {
         r"default_pg": "world",
+        r"data_?parallel|(?:^|[^a-z])(?:fs|hs)?dp(?:$|[^a-z])": "dp",
         r"pipeline|(?:^|[^a-z])pp(?:$|[^a-z])": "pp",
         r"expert|(?:^|[^a-z])ep(?:$|[^a-z])": "ep",
         r"context|(?:^|[^a-z])cp(?:$|[^a-z])": "cp",
         r"tensor|(?:^|[^a-z])tp(?:$|[^a-z])": "tp",
-        r"data_?parallel|(?:^|[^a-z])(?:fs|hs)?dp(?:$|[^a-z])": "dp",
     }
 )
 
@@ -99,7 +99,7 @@ def collective_kind(name: pl.Expr) -> pl.Expr:
 
 
 def parallel_kind(description: pl.Expr) -> pl.Expr:
-    """Return what a group is for (dp, tp, ...), null where its description does not say.
+    """Return what a group is for (dp, tp, ...), null where that is not said.
 
     Args:
         description: `default_pg`, `mesh_dp_shard`, `TENSOR_MODEL_PARALLEL_GROUP`, ...

@@ -6,6 +6,7 @@ from ingest.sources import (
     dcgm_exporter,
     host_map,
     kernel_log,
+    kineto,
     nvidia_smi,
     run_card,
     sacct,
@@ -22,6 +23,7 @@ SOURCES: Final[tuple[Source, ...]] = (
     torchtitan.SOURCE,
     nvidia_smi.SOURCE,
     dcgm_exporter.SOURCE,
+    kineto.SOURCE,
     step_table.SOURCE,
     kernel_log.SOURCE,
 )

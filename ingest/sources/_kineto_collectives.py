@@ -50,9 +50,7 @@ def with_requests(rows: pl.DataFrame, requests: pl.DataFrame) -> pl.DataFrame:
     asked = (
         lacking.select("event", "launch")
         .sort("launch")
-        .join_asof(
-            requests, left_on="launch", right_on="start", strategy="backward"
-        )
+        .join_asof(requests, left_on="launch", right_on="start", strategy="backward")
         .filter(pl.col("launch") <= pl.col("end"))
         .select("event", *arguments)
     )
@@ -98,7 +96,9 @@ def collective_rows(
         peer_rank=_peer(),
         sequence=pl.when(~pl.col("is_p2p")).then("sequence"),
         p2p_sequence=pl.when("is_p2p").then("sequence"),
-        match_method=pl.when(is_numbered).then(pl.lit("sequence")).otherwise(pl.lit("order")),
+        match_method=pl.when(is_numbered)
+        .then(pl.lit("sequence"))
+        .otherwise(pl.lit("order")),
         bytes_total=_bytes_total(),
         dtype="dtype",
         algorithm=pl.col("name").str.to_uppercase().str.extract(_ALGORITHM),

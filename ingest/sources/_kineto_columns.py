@@ -50,7 +50,7 @@ def _integer(value: int | str | None) -> int | None:
 
 
 def external_ids(ids: Sequence[Ids]) -> pl.Series:
-    """Return the ids of the operations that launched; a trace spells the key one way."""
+    """Return ids of the operations that launched; a trace spells the key one way."""
     found = [one.external for one in ids]
     if found.count(None) == len(found):
         found = [one.old_external for one in ids]
@@ -75,7 +75,7 @@ def collective_columns(args: Sequence[CollectiveArgs]) -> dict[str, pl.Series]:
 
 
 def _texts(values: Iterable[str | None]) -> pl.Series:
-    return pl.Series(list(values), dtype=pl.String)
+    return pl.Series([value or None for value in values], dtype=pl.String)
 
 
 def _text(value: int | str | list[int] | None) -> str | None:

@@ -41,4 +41,6 @@ class Document:
         blocks = Blocks(window, losses, in_object=in_object)
         yield from blocks
         if blocks.closed:
-            self.facts = self.facts.updated(read_tail(window, losses, in_object=in_object))
+            self.facts = self.facts.updated(
+                read_tail(window, losses, in_object=in_object)
+            )

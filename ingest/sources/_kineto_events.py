@@ -23,7 +23,7 @@ class Event(msgspec.Struct, gc=False):
 
 
 class Place(msgspec.Struct, gc=False):
-    """Where old traces say an event ran: the device as process, the stream as thread."""
+    """Where old traces say an event ran: device as process, stream as thread."""
 
     pid: int | str | None = None
     tid: int | str | None = None

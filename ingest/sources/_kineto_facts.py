@@ -20,7 +20,9 @@ _FOUND: Final = re.compile(
 )
 
 #: Rank in a file's name, as PyTorch and its users write it: worker3, rank-0, rank_12.
-_RANK_IN_NAME: Final = re.compile(r"(?<![a-z])(?:rank|worker)[-_]?(\d{1,7})(?!\d)", re.I)
+_RANK_IN_NAME: Final = re.compile(
+    r"(?<![a-z])(?:rank|worker)[-_]?(\d{1,7})(?!\d)", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, slots=True)

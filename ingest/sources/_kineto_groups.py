@@ -65,7 +65,9 @@ def fallback_group(told: Iterable[pl.DataFrame], world_size: int | None) -> Grou
     world = Group(WORLD, world_size, None)
     groups: set[tuple[str, int | None, str | None]] = set()
     for frame in told:
-        rows = frame.select(group_id=group_id(), size="group_size", purpose="group_purpose")
+        rows = frame.select(
+            group_id=group_id(), size="group_size", purpose="group_purpose"
+        )
         groups |= set(rows.drop_nulls("group_id").unique().iter_rows())
         if len(groups) > 1:
             return world

@@ -20,8 +20,13 @@ class Links:
     def __init__(self, launches: Spool, steps: pl.DataFrame) -> None:
         """Look at launches (`correlation`, `external`, `launch`) and steps. [ns]"""
         self._launches = launches
-        bounds = [pl.all().min().name.suffix("_min"), pl.all().max().name.suffix("_max")]
-        self._bounds = [frame.select(bounds).row(0, named=True) for frame in launches]
+        low, high = (
+            pl.all().min().name.suffix("_min"),
+            pl.all().max().name.suffix("_max"),
+        )
+        self._bounds = [
+            frame.select(low, high).row(0, named=True) for frame in launches
+        ]
         self._steps = steps.select(
             "step",
             step_start=pl.col("start"),
@@ -63,8 +68,10 @@ class Links:
         for number, bounds in enumerate(self._bounds):
             first, last = bounds[f"{name}_min"], bounds[f"{name}_max"]
             if low is not None and first is not None and low <= last and first <= high:
-                yield self._launches[number].select("launch", key=name).select(
-                    _CALLS.names()
+                yield (
+                    self._launches[number]
+                    .select("launch", key=name)
+                    .select(_CALLS.names())
                 )
 
     def _with_steps(self, launched: pl.DataFrame) -> pl.DataFrame:

@@ -33,9 +33,7 @@ class Losses:
         self.refused.append(Refusal(Kernels, place, rule, text))
         self.records += 1
 
-    def refuse_event(
-        self, table: type[Table], rule: str, event: int, raw: str
-    ) -> None:
+    def refuse_event(self, table: type[Table], rule: str, event: int, raw: str) -> None:
         """Note an event that makes no row of a table."""
         self.refused.append(Refusal(table, f"event {event}", rule, raw))
 

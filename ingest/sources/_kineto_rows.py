@@ -46,7 +46,7 @@ def sound(
 
 def sound_work(work: pl.DataFrame, limits: Limits, losses: Losses) -> pl.DataFrame:
     """Return the work that can be rows: with a device, and times as they can be."""
-    has_device = pl.col("device").is_between(0, _GREATEST_INDEX).fill_null(False)  # noqa: FBT003
+    has_device = pl.col("device").is_between(0, _GREATEST_INDEX).fill_null(False)
     rule = pl.coalesce(
         limits.broken(limits.longest_ns),
         pl.when(~has_device).then(pl.lit("no_device")),

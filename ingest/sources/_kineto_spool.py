@@ -4,20 +4,16 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
-from typing import Final, Self
+from typing import Self
 
 import polars as pl
-
-#: Rows of a spool that stay in memory. A temporary file costs some ms and only large
-#: traces need one: 1 M events have about 0.2 M launches and 0.1 M kernels.
-ROWS_IN_MEMORY: Final = 1 << 19
 
 
 class Spool:
     """Frames of one schema, handed out in the order in which they came."""
 
-    def __init__(self, rows_in_memory: int = ROWS_IN_MEMORY) -> None:
-        """Begin with nothing."""
+    def __init__(self, rows_in_memory: int) -> None:
+        """Begin with nothing, and write to disk what is more than some rows."""
         self._rows_in_memory = rows_in_memory
         self._frames: list[pl.DataFrame | Path] = []
         self._held: list[int] = []
@@ -60,13 +56,13 @@ class Spool:
         frame = self._frames[number]
         if isinstance(frame, pl.DataFrame):
             return frame
-        return pl.read_ipc(frame, memory_map=False)
+        return pl.read_ipc_stream(frame)
 
     def _write(self) -> None:
         folder = self._folder or tempfile.TemporaryDirectory(prefix="gpuledger-")
         self._folder = folder
         for number in self._held:
             path = Path(folder.name) / f"{number}.arrow"
-            self[number].write_ipc(path)
+            self[number].write_ipc_stream(path)
             self._frames[number] = path
         self._held, self._rows = [], 0

@@ -4,6 +4,7 @@ The buffer is used again for every stretch: what is decoded from it must be copi
 before the next one is read.
 """
 
+import io
 import re
 from typing import BinaryIO, Final
 
@@ -75,10 +76,11 @@ class Window:
         target[1:kept] = self.data[self.start : self.end]
         self._before += self.start - 1
         self.data, self.start, self.end = target, 1, kept
-        block = self._stream.read(self._block_bytes)
-        self.ended = not block
-        self.data[kept : kept + len(block)] = block
-        self.end += len(block)
+        count = _read_into(
+            self._stream, memoryview(target)[kept : kept + self._block_bytes]
+        )
+        self.ended = count == 0
+        self.end += count
 
     def last_comma(self, low: int, high: int) -> int:
         """Return the last place of a comma between `}` and `{`, or -1.
@@ -117,6 +119,15 @@ class Window:
         close = self.data.rfind(b"]", self.start - 1, fault)
         is_close = _AFTER_ALL.match(self.data, close + 1, self.end)
         return close if is_close else -1
+
+
+def _read_into(stream: BinaryIO, target: memoryview) -> int:
+    """Read as much as there is, into the buffer itself where the stream can."""
+    if isinstance(stream, io.BufferedIOBase | io.RawIOBase):
+        return stream.readinto(target) or 0
+    block = stream.read(len(target))
+    target[: len(block)] = block
+    return len(block)
 
 
 def deep_place(data: bytearray, low: int, high: int) -> int:

@@ -49,7 +49,7 @@ class Work:
 
     def __init__(self) -> None:
         """Begin with none."""
-        self._of_kernel = _Communicating()
+        self._of = _Communicating()
         self._clear()
 
     def _clear(self) -> None:
@@ -70,16 +70,17 @@ class Work:
         events = [block.events[place] for place in places]
         args = decode_args([event.args for event in events], GpuArgs)
         _add_places(args, places, block)
+        names = [event.name for event in events]
         categories = bytes(
-            _MEMORY
-            if kind == COPY
-            else _COMMUNICATION
-            if one.collective
-            else self._of_kernel[event.name]
-            for event, one, kind in zip(events, args, kinds, strict=True)
+            [
+                _MEMORY if kind == COPY else _COMMUNICATION if told else self._of[name]
+                for kind, told, name in zip(
+                    kinds, [one.collective for one in args], names, strict=True
+                )
+            ]
         )
         self._events += [first + place for place in places]
-        self._names += [event.name for event in events]
+        self._names += names
         self._categories += categories
         self._starts.append(number_text([event.ts for event in events]))
         self._durations.append(number_text([event.dur for event in events]))
@@ -112,7 +113,8 @@ class Work:
 
 def _add_places(args: list[GpuArgs], places: list[int], block: Block) -> None:
     """Take device and stream from process and thread where arguments lack them."""
-    if all(one.device is not None and one.stream is not None for one in args):
+    told = [one.device for one in args] + [one.stream for one in args]
+    if None not in told:
         return
     ran = decode_places(block.text)
     for one, place in zip(args, places, strict=True):

@@ -9,6 +9,7 @@ usual trace has waits in temporary files.
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import chain
 from typing import BinaryIO, Final
 
 import polars as pl
@@ -29,6 +30,9 @@ from ingest.tables import Collectives, Kernels, StepTimings, Table
 
 #: Rows of work that stay in memory; each has the name of its kernel. [1]
 WORK_IN_MEMORY: Final = 1 << 16
+
+#: Launches that stay in memory; 1 M events have about 0.2 M. [1]
+LAUNCHES_IN_MEMORY: Final = 1 << 17
 
 #: Key of the events, and keys that only this profiler writes.
 _TELLING: Final = re.compile(
@@ -76,7 +80,7 @@ def read(stream: BinaryIO, reading: Reading) -> Iterator[Batch]:
     with (
         Spool(WORK_IN_MEMORY) as work,
         Spool(WORK_IN_MEMORY) as collectives,
-        Spool() as launches,
+        Spool(LAUNCHES_IN_MEMORY) as launches,
     ):
         gathering = Gathering(work, collectives, launches)
         for block in document.blocks():
@@ -98,7 +102,7 @@ def _rows(
     limits = limits_of(gathering.work, steps, facts.base_ns, window)
     rank = rank_in_name(reading.name) if facts.rank is None else facts.rank
     links = Links(gathering.launches, steps)
-    group = fallback_group(gathering.collectives, facts.world_size)
+    group = fallback_group(chain(gathering.collectives, [requests]), facts.world_size)
     for work, told in zip(gathering.work, gathering.collectives, strict=True):
         linked = links.link(sound_work(work, limits, losses))
         asked = with_requests(linked.join(told, on="event"), requests)
