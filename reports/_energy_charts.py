@@ -64,18 +64,25 @@ def charts(measured: pl.DataFrame, scope: Scope) -> list[Chart]:
             sql=_sql.filled(
                 _SQL,
                 who=_HOST_SQL if by_host else _GPU_SQL,
-                where=_sql.where("energy_j IS NOT NULL", scope.sql(or_none=True)),
+                where=_sql.where(
+                    "energy_j IS NOT NULL", _held(measured), scope.sql(or_none=True)
+                ),
                 most=str(_MOST_GPUS),
             ),
             definition="Difference of the energy counter where there is one, else the"
             " trapezoid rule over real time stamps, nothing across gaps.",
             source="NVML energy counter; trapezoid rule",
-            sample=f"{plural(gpus, 'GPU')}, the {plural(numbers.height, each)} with the"
-            " most energy drawn",
+            sample=f"{plural(gpus, 'GPU')} while runs held them, if any did; drawn: the"
+            f" {plural(numbers.height, each)} with the most energy",
             blind_spots="GPU boards only, unless a level says otherwise: hosts, fans"
             " and cooling are not in it.",
         )
     ]
+
+
+def _held(measured: pl.DataFrame) -> str:
+    known = measured["run_id"].null_count() == 0
+    return "run_id IS NOT NULL" if known else "run_id IS NULL"
 
 
 def _numbers(measured: pl.DataFrame, *, by_host: bool) -> pl.DataFrame:
@@ -103,7 +110,7 @@ def _numbers(measured: pl.DataFrame, *, by_host: bool) -> pl.DataFrame:
 def _rows(numbers: pl.DataFrame, divisor: float, unit: str) -> pl.DataFrame:
     return numbers.select(
         who=pl.col("who").map_elements(name, return_dtype=pl.String),
-        label=pl.col("who").map_elements(_short, return_dtype=pl.String),
+        label=pl.col("who").map_elements(short, return_dtype=pl.String),
         meaning=pl.lit("power"),
         value=pl.col("energy_j") / divisor,
         text=(pl.col("energy_j") / divisor).map_elements(
@@ -115,7 +122,7 @@ def _rows(numbers: pl.DataFrame, divisor: float, unit: str) -> pl.DataFrame:
     )
 
 
-def _short(who: str) -> str:
+def short(who: str) -> str:
     """Return a node with the start of its GPU's identity: enough to tell apart."""
     host, blank, gpu = who.rpartition(" ")
     return name(f"{host[:24]}{blank}{gpu[:12] if blank else gpu[:34]}", 40)

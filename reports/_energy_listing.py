@@ -5,6 +5,7 @@ from typing import Final
 import polars as pl
 
 from reports import _sql
+from reports._energy_charts import short
 from reports._numbers import compact, percent
 from reports._runs import MOST_ROWS
 from reports._section import Column, Listing, Scope
@@ -51,7 +52,7 @@ def _row(row: dict[str, object]) -> tuple[str, ...]:
     where = [str(found) for found in (row["host"], row["gpu_uuid"]) if found]
     doubts = [said(doubt.strip()) for doubt in str(row["quality"] or "").split(",")]
     return (
-        name(" ".join(where)),
+        short(" ".join(where)),
         name(str(row["run_id"]), 30) if row["run_id"] else "no run held it",
         _number(row["mean_w"]),
         _number(row["peak_w"]),

@@ -47,13 +47,17 @@ def _row(row: dict[str, object]) -> tuple[str, ...]:
     kinds = ("read", "accepted", "rejected", "retired")
     counts = [grouped(int(str(row[f"rows_{kind}"]))) for kind in kinds]
     return (
-        _short(str(row["path"])),
+        short(str(row["path"])),
         name(str(row["source"]), 30),
         size(int(str(row["bytes"]))),
         *counts,
     )
 
 
-def _short(path: str) -> str:
-    """Return the last two parts of a path: where it lies tells nobody else much."""
+def short(path: str) -> str:
+    """Return the last two parts of a path: where it lies tells nobody else much.
+
+    Args:
+        path: Path as it was read.
+    """
     return name("/".join(PurePosixPath(path).parts[-2:]))

@@ -74,6 +74,7 @@ def chart(rates: pl.DataFrame, scope: Scope) -> list[Chart]:
         text=pl.struct("rate", "low", "high").map_elements(
             _spoken, return_dtype=pl.String
         ),
+        brief=pl.col("rate").map_elements(significant, return_dtype=pl.String),
         counts=pl.Series(_counts(ours)),
     )
     tips = (("label", "who"), ("text", "rate"), ("counts", "counts"))

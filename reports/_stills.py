@@ -1,15 +1,19 @@
 """Charts as pictures: for paper, and for readers that run no script."""
 
 import base64
+import json
 from typing import Final
 
 import vl_convert
 
 from reports._section import Spec
-from reports.theme import CONFIG, NUMBER_LOCALE
+from reports.theme import CONFIG, FONT, NUMBER_LOCALE
 
 #: Width of a picture: that of the page's column. [px]
 _WIDTH: Final = 720
+
+#: Fonts of one width: whichever a reader has, names fit where they were measured.
+_FONT: Final = "Arial, 'Liberation Sans', Helvetica, sans-serif"
 
 
 def still(spec: Spec) -> str:
@@ -20,7 +24,7 @@ def still(spec: Spec) -> str:
     """
     svg = vl_convert.vegalite_to_svg(
         {**spec, "width": _WIDTH, "autosize": {"type": "fit-x", "contains": "padding"}},
-        config=dict(CONFIG),
+        config=json.loads(json.dumps(CONFIG).replace(FONT, _FONT)),
         allowed_base_urls=[],
         format_locale=dict(NUMBER_LOCALE),
     )

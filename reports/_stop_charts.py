@@ -33,7 +33,7 @@ FROM interruptions
 ${where}ORDER BY first_step_ns - last_step_end_ns DESC, run_id, attempt
 LIMIT $most"""
 
-_PARTS: Final = {"attempt": COLOURS["productive"], "unplanned stop": COLOURS["broken"]}
+_PARTS: Final = {"attempt": COLOURS["idle"], "unplanned stop": COLOURS["broken"]}
 
 #: From the last step before a stop to the first after it, in order.
 _PHASES: Final = {

@@ -9,7 +9,7 @@ from ingest.tables import IngestedFiles, RejectedRows
 from reports import _file_listing, _row_charts
 from reports._numbers import grouped, percent
 from reports._section import Content, Scope, Section
-from reports._words import listed, name, plural
+from reports._words import listed, plural
 
 #: Source of files that no reader claims.
 UNRECOGNIZED: Final = "unrecognized"
@@ -68,7 +68,9 @@ def _paragraphs(files: pl.DataFrame) -> list[str]:
     ]
     strange = files.filter(pl.col("source") == UNRECOGNIZED)
     if strange.height:
-        names = listed([name(path) for path in strange["path"].sort()], 10)
+        names = listed(
+            [_file_listing.short(path) for path in strange["path"].sort()], 10
+        )
         seen = plural(strange.height, "file")
         told.append(f"{seen} that no source recognizes: {names}.")
     repairs = _sum(files, "repairs")

@@ -14,6 +14,9 @@ NS_PER_GPU_HOUR: Final = 3_600_000_000_000
 #: Joules of a kilowatt-hour.
 J_PER_KWH: Final = 3_600_000
 
+#: Below this a cent is too coarse to tell accounts apart.
+_CENTS_FROM: Final = 10
+
 #: Cents say nothing beside a hundred dollars.
 _WHOLE_DOLLARS_FROM: Final = 100
 
@@ -73,7 +76,7 @@ def rounding_unit_usd(total: Decimal) -> Decimal:
         total: Sum of the rows. [USD]
     """
     unit = rounding_unit(total)
-    if total < 1:
+    if total < _CENTS_FROM:
         return unit
     return max(unit, Decimal(1) if total >= _WHOLE_DOLLARS_FROM else Decimal("0.01"))
 

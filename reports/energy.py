@@ -9,10 +9,13 @@ from analysis import Frames
 from analysis.energy import Energy
 from ingest.tables import PowerSamples
 from reports import _energy_charts, _energy_listing, _power_chart
-from reports._numbers import compact, percent, significant
+from reports._numbers import THIN, compact, percent, significant
 from reports._section import Content, Scope, Section
 from reports._words import listed, plural, said
 from reports.dollars import J_PER_KWH, energy_dollars, in_words
+
+#: Units of energy below a kilowatt-hour. [J]
+_BELOW_KWH: Final = ((1e6, "MJ"), (1e3, "kJ"), (0.0, "J"))
 
 #: Below this the energy of a window is a lower bound rather than a measurement.
 _COVERED_FROM: Final = 0.95
@@ -32,24 +35,44 @@ def build(frames: Frames, scope: Scope) -> Content:
             empty="No power telemetry: point `gpuledger ingest` at nvidia-smi CSV or at"
             " dcgm-exporter text.",
         )
-    measured = rows.drop_nulls("energy_j")
+    held = rows.drop_nulls("run_id")
+    shown = held if held.height else rows
+    measured = shown.drop_nulls("energy_j")
+    told = [*_paragraphs(measured, shown, scope), *_outside(rows, held)]
     return Content(
-        heading=_heading(measured, rows),
-        paragraphs=_paragraphs(measured, rows, scope),
+        heading=_heading(measured, shown),
+        paragraphs=told,
         charts=[*_energy_charts.charts(measured, scope), *power],
-        listings=_energy_listing.listings(rows, scope),
+        listings=_energy_listing.listings(shown, scope),
     )
+
+
+def _outside(rows: pl.DataFrame, held: pl.DataFrame) -> list[str]:
+    """Return what was drawn while no run held the GPUs, where some of it was."""
+    free = rows.filter(pl.col("run_id").is_null())
+    if held.is_empty() or free.is_empty():
+        return []
+    return [f"Outside runs they drew {_amount(float(free['energy_j'].sum()))} more."]
+
+
+def _amount(energy_j: float) -> str:
+    kwh = energy_j / J_PER_KWH
+    if kwh >= 1:
+        return f"{compact(kwh)}{THIN}kWh"
+    size = next(step for step in _BELOW_KWH if energy_j >= step[0])
+    return f"{significant(energy_j / (size[0] or 1))}{THIN}{size[1]}"
 
 
 def _heading(measured: pl.DataFrame, rows: pl.DataFrame) -> str:
     if measured.is_empty():
         return f"{plural(rows.height, 'GPU')} sampled, and no energy could be measured."
-    kwh = float(measured["energy_j"].sum()) / J_PER_KWH
-    amount = f"{compact(kwh)} kWh" if kwh >= 1 else f"{compact(kwh * J_PER_KWH)} J"
+    amount = _amount(float(measured["energy_j"].sum()))
     covered = percent(_coverage(rows))
     peak = measured["peak_w"].drop_nulls()
     top = (
-        f", with a peak of {significant(float(str(peak.max())))} W" if len(peak) else ""
+        f", with a peak of {significant(float(str(peak.max())))}{THIN}W"
+        if len(peak)
+        else ""
     )
     gpus = rows.select("cluster", "host", "gpu_uuid").n_unique()
     return (
@@ -76,20 +99,25 @@ def _cost(measured: pl.DataFrame, scope: Scope) -> str:
     ]
     priced = [cost for cost in costs if cost is not None]
     if not priced:
-        return (
-            "Rent already contains electricity: energy has no price of its own here."
-            if measured.height
-            else ""
-        )
+        return _unpriced(measured, scope)
     few = len(priced) < len(costs)
     of_all = f" ({len(priced)} of {len(costs)} windows)" if few else ""
     return f"Electricity of owned GPUs: {in_words(sum(priced, Decimal()))}{of_all}."
 
 
+def _unpriced(measured: pl.DataFrame, scope: Scope) -> str:
+    modes = {scope.price(run_id or "").mode for run_id in measured["run_id"]}
+    if "owned" in modes:
+        return "Electricity of owned GPUs has no price: usd_per_kwh on the run card."
+    if modes:
+        return "Rent already contains electricity: energy has no price of its own here."
+    return ""
+
+
 def _methods(measured: pl.DataFrame) -> str:
     counts = measured["method"].value_counts().sort("method")
     used = [
-        f"{said(method)} for {plural(n, 'GPU')}" for method, n in counts.iter_rows()
+        f"{said(method)} for {plural(n, 'window')}" for method, n in counts.iter_rows()
     ]
     return (
         f"Measured by {listed(used)}; nothing is assumed across gaps." if used else ""
@@ -106,7 +134,7 @@ def _doubts(rows: pl.DataFrame) -> str:
     reasons = [f"{said(reason)[:60]} ({n})" for reason, n in counts.iter_rows()]
     low = rows.filter(pl.col("coverage_ratio") < _COVERED_FROM).height
     less = (
-        f" {plural(low, 'GPU')} below {percent(_COVERED_FROM)} coverage: energy is a"
+        f" {plural(low, 'window')} below {percent(_COVERED_FROM)} coverage: energy is a"
         " lower bound there."
         if low
         else ""

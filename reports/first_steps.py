@@ -1,5 +1,6 @@
 """What to repair first, by what each repair would save at most."""
 
+from decimal import Decimal
 from typing import Final
 
 from analysis import Frames
@@ -71,17 +72,22 @@ def _listing(found: list[Repair]) -> Listing:
 def _row(repair: Repair) -> tuple[Cell, ...]:
     bound = "\N{LESS-THAN OR EQUAL TO}\N{NARROW NO-BREAK SPACE}"
     before = bound if repair.is_bound else ""
-    unknown = "not known"
     day, rest = repair.per_day, repair.rest
     return (
         repair.what,
         before + in_words(repair.usd),
-        before + in_words(day) if day is not None else unknown,
-        before + in_words(rest) if rest is not None else unknown,
+        before + in_words(day) if day is not None else "not known",
+        _left(before, rest),
         repair.confidence,
         Link(repair.evidence, repair.section),
         repair.who,
     )
+
+
+def _left(before: str, rest: Decimal | None) -> str:
+    if rest is None:
+        return "not known"
+    return before + in_words(rest) if rest else "no steps left"
 
 
 SECTION: Final = Section(

@@ -45,7 +45,7 @@ def build(frames: Frames, scope: Scope) -> Content:
         paragraphs=_paragraphs(slow, tests, frames, scope),
         charts=charts,
         listings=[_slow_ranks.listing(slow, scope)] if slow.height else [],
-        empty=None if slow.height or tested.height else _HINT,
+        empty=None if charts or slow.height or tested.height else _HINT,
     )
 
 

@@ -101,7 +101,7 @@ def middles(base: alt.Chart, end: float) -> alt.Chart:
     wide = f"width * datum.value / {end or 1} > {_PART_LABEL}"
     words = alt.expr(f"{wide} ? datum.text : ''")
     colour = alt.Color("ink:N", scale=None)
-    texts = base.mark_text(align="center", baseline="middle", text=words)
+    texts: alt.Chart = base.mark_text(align="center", baseline="middle", text=words)
     return texts.encode(x="middle:Q", color=colour)
 
 
@@ -127,6 +127,11 @@ def placed(rows: pl.DataFrame, start: str, end: str, top: float) -> pl.DataFrame
     )
 
 
+def fitting_words() -> alt.ExprRef:
+    """Return the expression for a row's `text`, or its `brief` form on a phone."""
+    return alt.expr(f"width < {_BRIEF_BELOW} ? datum.brief : datum.text")
+
+
 def labels(base: alt.Chart, start: str, end: str) -> list[alt.Chart]:
     """Return the texts of bars that `placed` has placed.
 
@@ -135,7 +140,7 @@ def labels(base: alt.Chart, start: str, end: str) -> list[alt.Chart]:
         start: Column of the bar's start.
         end: Column of the bar's end.
     """
-    words = f"width < {_BRIEF_BELOW} ? datum.brief : datum.text"
+    words = fitting_words()
     kinds: tuple[tuple[str, str, Align, int, str], ...] = (
         ("inside", start, "left", 8, PAPER),
         ("on light", start, "left", 8, INK),
@@ -144,9 +149,7 @@ def labels(base: alt.Chart, start: str, end: str) -> list[alt.Chart]:
     )
     return [
         base.transform_filter(f"datum.place === '{place}'")
-        .mark_text(
-            align=align, dx=dx, baseline="middle", color=colour, text=alt.expr(words)
-        )
+        .mark_text(align=align, dx=dx, baseline="middle", color=colour, text=words)
         .encode(x=alt.X(f"{field}:Q"))
         for place, field, align, dx, colour in kinds
     ]

@@ -14,8 +14,8 @@ def intervals(rows: pl.DataFrame, unit: str, tips: Sequence[tuple[str, str]]) ->
     """Draw estimates with their intervals, one under the other.
 
     Args:
-        rows: `label`, `meaning`, `value`, `low`, `high` (null: no interval known) and
-            `text`, in order.
+        rows: `label`, `meaning`, `value`, `low`, `high` (null: no interval known),
+            `text` and `brief`, in order.
         unit: Title of the axis, with its unit.
         tips: Columns and titles of the tooltip.
     """
@@ -40,8 +40,8 @@ def intervals(rows: pl.DataFrame, unit: str, tips: Sequence[tuple[str, str]]) ->
     )
     words = base.transform_calculate(
         at="max(isValid(datum.high) ? datum.high : 0, datum.value)"
-    ).mark_text(align="left", dx=9)
-    texts = words.encode(x="at:Q", text="text:N")
+    ).mark_text(align="left", dx=9, text=_parts.fitting_words())
+    texts = words.encode(x="at:Q")
     height = _parts.ROW * rows.height
     return finished(
         alt.layer(spans, dots, texts).properties(width="container", height=height)

@@ -24,6 +24,10 @@ _FORMATS: Final = (
 #: With more marks than this their words would cover each other.
 _MOST_WORDS: Final = 6
 
+#: Height of a lane, without and with words above its marks. [px]
+_LANE: Final = 34
+_LANE_WITH_WORDS: Final = 56
+
 #: Most pixels that a field of cells is high. [px]
 _MOST_HIGH: Final = 420
 
@@ -59,17 +63,25 @@ def lanes(
     """
     y = _parts.rows_axis(spans)
     start, end = _ends(spans, "from_ms", "to_ms")
-    bars = alt.Chart(spans).mark_bar(height={"band": 0.42}, stroke="white")
+    bars = alt.Chart(spans).mark_bar(height={"band": 0.42}, strokeWidth=2)
     drawn = bars.encode(
         x=_time("from_ms", start, end),
         x2="to_ms:T",
         y=y,
         color=_parts.parts("part", colours),
+        stroke=_instants(colours),
         tooltip=_parts.tooltip(tips),
     )
     layers = [drawn, *(_marks(marks, y, colours, tips, (start + end) / 2))]
-    height = max(80, 46 * spans["label"].n_unique())
+    lane = _LANE if marks.is_empty() else _LANE_WITH_WORDS
+    height = max(lane + 28, lane * spans["label"].n_unique())
     return finished(alt.layer(*layers).properties(width="container", height=height))
+
+
+def _instants(colours: Mapping[str, str]) -> alt.Stroke:
+    """Return the outline that lets a span of no length be seen."""
+    scale = alt.Scale(domain=list(colours), range=list(colours.values()))
+    return alt.Stroke("part:N", scale=scale, legend=None)
 
 
 def _marks(
@@ -96,7 +108,7 @@ def _marks(
     sides: tuple[tuple[pl.Expr, _parts.Align], ...] = ((late, "right"), (~late, "left"))
     words = [
         alt.Chart(side)
-        .mark_text(align=align, dy=-18, baseline="middle")
+        .mark_text(align=align, dy=-26, baseline="middle")
         .encode(x="at_ms:T", y=y, text="what:N")
         for chosen, align in sides
         if not (side := marks.filter(chosen)).is_empty()

@@ -31,7 +31,7 @@ from reports._section import Scope
 from reports.dollars import Price
 from reports.provenance import Provenance
 
-Row = Mapping[str, Any]
+Row = dict[str, Any]
 Rows = Mapping[type[Table], list[Row]]
 MakeFrames = Callable[[Rows], Frames]
 MakePod = Callable[..., dict[type[Table], list[Row]]]
@@ -267,14 +267,14 @@ def rates(count: int) -> list[Row]:
     ]
 
 
-def power(run: str) -> dict[type[Table], list[Row]]:
+def power(run: str, host: str) -> dict[type[Table], list[Row]]:
     """Energy of eight GPUs, and a sample of each every minute for two hours."""
     uuids = [f"GPU-{rank:04}-aaaa-bbbb" for rank in range(8)]
     energy = [
         {
             "run_id": run,
             "cluster": "pod-a",
-            "host": HOSTS[rank // 4],
+            "host": (HOSTS[0], host)[rank // 4],
             "gpu_uuid": uuids[rank],
             "from_ns": START,
             "to_ns": START + 12 * HOUR,
@@ -292,7 +292,7 @@ def power(run: str) -> dict[type[Table], list[Row]]:
         {
             "file_id": "f-power",
             "cluster": "pod-a",
-            "host": HOSTS[rank // 4],
+            "host": (HOSTS[0], host)[rank // 4],
             "gpu_uuid": uuids[rank],
             "level": "gpu_board",
             "time_ns": START + minute * 60 * S,
@@ -347,12 +347,12 @@ def files(run: str | None) -> dict[type[Table], list[Row]]:
     return {IngestedFiles: ingested, RejectedRows: rejected}
 
 
-def slow(run: str) -> dict[type[Table], list[Row]]:
+def slow(run: str, host: str) -> dict[type[Table], list[Row]]:
     """One GPU found slow, and what the test could have seen."""
     rank = {
         "run_id": run,
         "scope": "gpu",
-        "scope_id": f"rank {SLOW_RANK} on {HOSTS[1]}",
+        "scope_id": f"rank {SLOW_RANK} on {host}",
         "slowdown_ratio": 1.12,
         "q_value": 1e-9,
         "first_step": 40,
@@ -429,9 +429,9 @@ def pod(run: str = RUN, host: str = HOSTS[1], count: int = 6) -> dict[type[Table
         LateRanks: late(run),
         InterruptRates: rates(count),
         **stops(run),
-        **power(run),
+        **power(run, host),
         **files(run),
-        **slow(run),
+        **slow(run, host),
     }
 
 
@@ -465,6 +465,12 @@ def make_frames() -> MakeFrames:
 def make_pod() -> MakePod:
     """Builds the rows of the pod."""
     return pod
+
+
+@pytest.fixture
+def make_scope() -> Callable[..., Scope]:
+    """Builds the scope of a page about runs at 2.5 USD a GPU-hour."""
+    return lambda *runs: Scope(prices_of(*runs), provenance_of(*runs))
 
 
 @pytest.fixture

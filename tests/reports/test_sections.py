@@ -1,0 +1,151 @@
+"""Every section: with data, without any, and the SQL under its charts."""
+
+from typing import Any
+
+import duckdb
+import pytest
+from polars.testing import assert_frame_equal
+
+from analysis import Frames
+from reports import INPUTS, SECTIONS
+from reports._section import Scope, Section
+
+each_section = pytest.mark.parametrize("section", SECTIONS, ids=lambda s: s.name)
+
+#: Sections that need no telemetry to say something.
+ALWAYS = {"method"}
+
+
+@each_section
+def test_without_data_a_section_says_what_would_fill_it(
+    section: Section, scope: Scope
+) -> None:
+    content = section.build(Frames({}), scope)
+    assert content.heading
+    assert not content.charts
+    if section.name not in ALWAYS and section.name != "unknown":
+        assert content.empty
+
+
+@each_section
+def test_with_data_a_section_has_no_hint(
+    section: Section, make_frames: Any, make_pod: Any, scope: Scope
+) -> None:
+    content = section.build(make_frames(make_pod()), scope)
+    assert content.empty is None
+    assert len(content.charts) <= 3
+    assert all(len(listing.rows) <= 10 for listing in content.listings)
+
+
+@each_section
+def test_a_section_reads_no_table_that_it_does_not_list(
+    section: Section, make_frames: Any, make_pod: Any, scope: Scope
+) -> None:
+    listed = {t: rows for t, rows in make_pod().items() if t in section.inputs}
+    whole = section.build(make_frames(make_pod()), scope)
+    alone = section.build(make_frames(listed), scope)
+    assert alone.heading == whole.heading
+    assert alone.listings == whole.listings
+
+
+@each_section
+def test_the_sql_gives_exactly_the_numbers_of_its_chart(
+    section: Section, make_frames: Any, make_pod: Any, scope: Scope
+) -> None:
+    frames = make_frames(make_pod())
+    lake = duckdb.connect()
+    for table in INPUTS:
+        lake.register(table.sql_name(), frames[table].collect().to_arrow())
+    for chart in section.build(frames, scope).charts:
+        found = lake.sql(chart.sql).pl()
+        assert_frame_equal(found, chart.numbers, check_dtypes=False, rel_tol=1e-9)
+
+
+@each_section
+def test_every_chart_says_all_it_must(
+    section: Section, make_frames: Any, make_pod: Any, scope: Scope
+) -> None:
+    for chart in section.build(make_frames(make_pod()), scope).charts:
+        for words in (chart.title, chart.summary, chart.definition, chart.source):
+            assert words
+        assert chart.sample
+        assert chart.blind_spots
+        assert chart.spec["width"] == "container"
+        assert axes_without_a_title(chart.spec) == []
+
+
+def axes_without_a_title(spec: dict[str, Any]) -> list[str]:
+    """Quantitative axes that say no unit."""
+    found = []
+    for layer in spec.get("layer", [spec]):
+        for channel in ("x", "y"):
+            encoding = layer.get("encoding", {}).get(channel, {})
+            axis = encoding.get("axis", {})
+            if encoding.get("type") in {"quantitative", "temporal"} and axis:
+                title = axis.get("title")
+                if not title or not (
+                    "[" in title or title.startswith(("time", "step"))
+                ):
+                    found.append(f"{channel}: {title}")
+    return found
+
+
+def test_names_and_tables_are_unique() -> None:
+    names = [section.name for section in SECTIONS]
+    assert len(set(names)) == len(names)
+    assert len(set(INPUTS)) == len(INPUTS)
+
+
+def test_findings_carry_their_numbers(
+    make_frames: Any, make_pod: Any, scope: Scope
+) -> None:
+    frames = make_frames(make_pod())
+    said = {
+        section.name: section.build(frames, scope).heading.replace("\u202f", " ")
+        for section in SECTIONS
+    }
+    assert said["stragglers"] == (
+        "GPU rank 7 on node-b12 ran 12.0 % slow from step 40 to 89 under power cap:"
+        " 12.5 USD."
+    )
+    # 12 s of 26.8 s of communication hidden; 14.8 s exposed in 80 s; 16 s idle
+    assert said["overlap"] == (
+        "Compute hides 44.8 % of communication; the rest exposes 18.5 % of the traced"
+        " time, and GPUs are idle for 20.0 %."
+    )
+    # eight GPUs of 25 MJ down to 22.2 MJ: 188.8 MJ; coverage 7 x 0.99 and 0.8
+    assert said["energy"] == (
+        "8 GPUs drew 52.4 kWh, with a peak of 702 W; 96.6 % of their time was measured."
+    )
+    assert said["data_quality"] == (
+        "1 922 rows from 3 files: 99.9 % accepted, 2 refused."
+    )
+    assert said["interruptions"].startswith(
+        "1 interruption: 1 by hardware. One in 167 d"
+    )
+
+
+def test_below_five_events_there_is_no_rate(
+    make_frames: Any, make_pod: Any, scope: Scope
+) -> None:
+    section = next(s for s in SECTIONS if s.name == "interruptions")
+    content = section.build(make_frames(make_pod(count=4)), scope)
+    assert "interruptions-rates" not in [chart.name for chart in content.charts]
+    assert "Below 5 interruptions there is a count and no rate." in " ".join(
+        content.paragraphs
+    )
+
+
+def test_a_healthy_fleet_flags_nobody(
+    make_frames: Any, make_pod: Any, scope: Scope
+) -> None:
+    from analysis.stragglers import StragglerRanks
+
+    rows = make_pod()
+    rows[StragglerRanks] = []
+    section = next(s for s in SECTIONS if s.name == "stragglers")
+    heading = section.build(make_frames(rows), scope).heading.replace("\u202f", " ")
+    assert heading == (
+        "No GPU was slower than its peers; the smallest slowdown we could have seen is"
+        " 2.1 %."
+    )
