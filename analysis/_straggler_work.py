@@ -36,14 +36,19 @@ COLUMNS: Final = (
 def rank_steps(
     timings: pl.LazyFrame, traced: pl.LazyFrame, attempts: pl.LazyFrame
 ) -> pl.LazyFrame:
-    """Return what is known of the steps of ranks, from step logs and from traces."""
+    """Return what is known of the steps of ranks, from step logs or from traces.
+
+    Traces count in runs whose logs tell no waits: a trace times steps on the device and
+    may number them otherwise, so that the two do not compare.
+    """
     of_ranks = (StepTimings.scope.col == "rank") & StepTimings.rank.col.is_not_null()
     logged = timings.filter(of_ranks).select(COLUMNS)
     has_attempt = pl.col("attempt").is_not_null()
     placed = place(logged.filter(~has_attempt), attempts, "start_ns")
-    return pl.concat(
-        [logged.filter(has_attempt), placed.select(COLUMNS), traced.select(COLUMNS)]
-    )
+    told = pl.concat([logged.filter(has_attempt), placed.select(COLUMNS)])
+    with_waits = logged.filter(pl.col("wait_ns").is_not_null()).select("run_id")
+    others = traced.join(with_waits.unique(), on="run_id", how="anti")
+    return pl.concat([told, others.select(COLUMNS)])
 
 
 def plan_portions(
