@@ -17,11 +17,20 @@ PARTS: Final = (
     StepTimings.compute_ns.name,
 )
 
+#: Characters that a trace's identity has of its file's.
+TRACE_ID_CHARACTERS: Final = 16
 
-def timed_steps(steps: pl.LazyFrame) -> pl.LazyFrame:
-    """Return rows of StepTimings as intervals that cover every step they speak of.
 
-    A row that averages over n steps covers n of them, parts included.
+def timed_steps(steps: pl.LazyFrame, traced: pl.LazyFrame) -> pl.LazyFrame:
+    """Return rows of step logs as intervals that cover every step they speak of.
+
+    Traces time steps, too, but they are samples: their rows are left out, because the
+    device tells more of the same steps. A row that averages over n steps covers n of
+    them, parts included.
+
+    Args:
+        steps: Rows of StepTimings.
+        traced: Work in traces: trace_id.
 
     Returns:
         Columns run_id, attempt, rank (null: the mean over the run), step, start_ns,
@@ -30,7 +39,14 @@ def timed_steps(steps: pl.LazyFrame) -> pl.LazyFrame:
     is_mean = StepTimings.scope.col == "run_mean"
     count = StepTimings.step_count.col.fill_null(1)
     known = steps.filter(is_mean | StepTimings.rank.col.is_not_null())
-    return known.select(
+    trace = StepTimings.file_id.col.str.head(TRACE_ID_CHARACTERS)
+    logs = known.join(
+        traced.select("trace_id").unique(),
+        left_on=trace,
+        right_on="trace_id",
+        how="anti",
+    )
+    return logs.select(
         StepTimings.run_id.col,
         StepTimings.attempt.col,
         pl.when(~is_mean).then(StepTimings.rank.col).alias("rank"),

@@ -40,7 +40,7 @@ def gather(frames: Frames) -> Gathered:
         frames: Attempts, overlap, step timings, kernels and collectives.
     """
     attempts, overlap = frames[Attempts], frames[Overlap]
-    timed = timed_steps(frames[StepTimings])
+    timed = timed_steps(frames[StepTimings], overlap)
     seen = marks(timed, _windows_of_steps(overlap)).collect().lazy()
     restarts = find_restarts(seen).collect().lazy()
     placed = place_known(number_spells(seen, restarts), attempts)

@@ -80,10 +80,10 @@ def find_attempts(frames: Frames) -> dy.DataFrame[Attempts]:
     Returns:
         One row per attempt. No attempt of a run lasts into the next.
     """
-    timed = timed_steps(frames[StepTimings])
     traced = traced_work(
         frames[Kernels], frames[Operations], frames[Collectives]
     ).collect()
+    timed = timed_steps(frames[StepTimings], traced.lazy())
     seen = marks(timed, traced.lazy()).collect().lazy()
     restarts = find_restarts(seen).collect().lazy()
     jobs = jobs_of_runs(frames[Jobs], frames[RunCards])

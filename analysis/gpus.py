@@ -77,8 +77,12 @@ def find_gpus(frames: Frames) -> dy.DataFrame[Gpus]:
         frames: Runs, attempts, host map, step timings, kernels, operations and
             collectives.
     """
-    traced = traced_work(frames[Kernels], frames[Operations], frames[Collectives])
-    timed = timed_steps(frames[StepTimings])
+    traced = (
+        traced_work(frames[Kernels], frames[Operations], frames[Collectives])
+        .collect()
+        .lazy()
+    )
+    timed = timed_steps(frames[StepTimings], traced)
     seen = seats_seen(timed, traced, frames[Attempts]).with_columns(
         is_seen=pl.lit(value=True)
     )
