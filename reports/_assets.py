@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import vl_convert
 
+from reports._words import visible
 from reports.theme import CONFIG, NUMBER_LOCALE
 
 #: What Vega's bundle hands to our script, and nothing more.
@@ -65,6 +66,21 @@ def data(specs: Mapping[str, Mapping[str, Any]]) -> str:
     """
     whole = {"config": CONFIG, "locale": NUMBER_LOCALE, "specs": specs}
     return json.dumps(whole, allow_nan=False, separators=(",", ":")).translate(_UNSAFE)
+
+
+def visible_spec(part: Any) -> Any:
+    """Return a drawing whose texts hide nothing.
+
+    Args:
+        part: A drawing or a part of one.
+    """
+    if isinstance(part, str):
+        return visible(part)
+    if isinstance(part, Mapping):
+        return {key: visible_spec(value) for key, value in part.items()}
+    if isinstance(part, list):
+        return [visible_spec(value) for value in part]
+    return part
 
 
 def _hash(text: str) -> str:

@@ -38,6 +38,7 @@ def chart(frames: Frames, scope: Scope) -> list[Chart]:
     if numbers.is_empty():
         return []
     drawn = numbers.select(
+        key="source",
         label=pl.col("source").map_elements(
             lambda found: name(found, 30), return_dtype=pl.String
         ),

@@ -7,6 +7,7 @@ from typing import Final
 from markupsafe import Markup, escape
 
 from reports._section import Definition
+from reports._words import visible
 
 _LEDGER: Final = "the ledger's order of accounts"
 _OVERLAP: Final = "unions of intervals, as in Holistic Trace Analysis, in whole ns"
@@ -136,7 +137,7 @@ def explained(text: str) -> Markup:
             f'<a class="term" href="#{anchor(term)}" title="{meaning}">{found[0]}</a>'
         )
 
-    return Markup(_pattern().sub(link, str(escape(text))))  # noqa: S704 - escaped
+    return Markup(_pattern().sub(link, str(escape(visible(text)))))  # noqa: S704 - escaped
 
 
 def anchor(term: str) -> str:

@@ -71,6 +71,7 @@ def _chart(rows: pl.DataFrame, shown: pl.DataFrame, scope: Scope) -> Chart:
     order = shown.select("run_id").with_row_index("place")
     drawn = numbers.join(order, on="run_id").sort("place", "part")
     drawn = drawn.with_columns(
+        key="run_id",
         label=label,
         value=pl.col("share_ratio"),
         text=pl.col("share_ratio").map_elements(percent, return_dtype=pl.String),

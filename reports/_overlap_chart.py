@@ -51,13 +51,13 @@ def chart(whole: pl.DataFrame, scope: Scope) -> Chart:
     several = whole["run_id"].n_unique() > 1
     height = 1 if several else _height(whole)
     numbers = _numbers(whole, height, several=several)
-    shown = numbers.with_columns(
+    shown = numbers.with_row_index("key").with_columns(
         label=pl.struct("label", "first_rank").map_elements(
             lambda row: _said(row, height), return_dtype=pl.String
         )
     )
     drawn = shown.unpivot(
-        list(_PARTS), index="label", variable_name="part", value_name="value"
+        list(_PARTS), index=["key", "label"], variable_name="part", value_name="value"
     ).with_columns(text=pl.col("value").map_elements(percent, return_dtype=pl.String))
     colours = {part: colour for part, (_, colour) in _PARTS.items()}
     each = "run" if several else "rank" if height == 1 else f"{height} ranks"

@@ -49,13 +49,14 @@ def by_source(files: pl.DataFrame, scope: Scope) -> list[Chart]:
     numbers = _sources(files)
     drawn = (
         numbers.with_columns(
+            key="source",
             label=pl.col("source").map_elements(
                 lambda found: name(found, 30), return_dtype=pl.String
-            )
+            ),
         )
         .unpivot(
             list(_PARTS),
-            index=["label", "files"],
+            index=["key", "label", "files"],
             variable_name="part",
             value_name="value",
         )

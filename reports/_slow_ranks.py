@@ -48,7 +48,7 @@ def ranking(slow: pl.DataFrame, scope: Scope) -> list[Chart]:
     slower = [ratio - 1 for ratio in top["slowdown_ratio"]]
     drawn = pl.DataFrame(
         {
-            "label": _apart([who(row) for row in top.to_dicts()]),
+            "label": [who(row) for row in top.to_dicts()],
             "meaning": "waiting",
             "value": [100 * ratio for ratio in slower],
             "text": [percent(ratio) for ratio in slower],
@@ -82,15 +82,6 @@ def ranking(slow: pl.DataFrame, scope: Scope) -> list[Chart]:
             " slow group alike.",
         )
     ]
-
-
-def _apart(labels: list[str]) -> list[str]:
-    seen: dict[str, int] = {}
-    apart = []
-    for label in labels:
-        seen[label] = seen.get(label, 0) + 1
-        apart.append(label if seen[label] == 1 else f"{label} ({seen[label]})")
-    return apart
 
 
 def listing(slow: pl.DataFrame, scope: Scope) -> Listing:

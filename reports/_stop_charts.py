@@ -57,8 +57,9 @@ def lanes(attempts: pl.DataFrame, stops: pl.DataFrame, scope: Scope) -> list[Cha
     numbers = _lane_numbers(attempts, stops)
     if numbers.is_empty():
         return []
-    drawn = numbers.with_columns(label=_named("run_id"))
+    drawn = numbers.with_columns(key="run_id", label=_named("run_id"))
     spans = drawn.select(
+        "key",
         "label",
         part=pl.lit("attempt"),
         from_ms=pl.col("start_ns") / 1e6,
@@ -69,6 +70,7 @@ def lanes(attempts: pl.DataFrame, stops: pl.DataFrame, scope: Scope) -> list[Cha
         ),
     )
     marks = drawn.filter(~pl.col("planned")).select(
+        "key",
         "label",
         part=pl.lit("unplanned stop"),
         at_ms=pl.col("end_ns") / 1e6,
@@ -143,10 +145,11 @@ def phases(stops: pl.DataFrame, scope: Scope) -> list[Chart]:
         return []
     labels = {field: label for field, (label, _) in _PHASES.items()}
     drawn = (
-        numbers.with_columns(
+        numbers.with_row_index("key")
+        .with_columns(
             label=_named("run_id") + pl.lit(" · ") + pl.col("attempt").cast(pl.String)
         )
-        .unpivot(list(_PHASES), index="label", variable_name="field")
+        .unpivot(list(_PHASES), index=["key", "label"], variable_name="field")
         .with_columns(
             part=pl.col("field").replace_strict(labels),
             text=pl.col("value").map_elements(

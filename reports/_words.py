@@ -12,6 +12,12 @@ NAME_LIMIT: Final = 60
 #: Categories of characters that draw nothing, or reorder what is drawn.
 _INVISIBLE: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 
+#: Characters that draw nothing and are meant.
+_KEPT: Final = "\n\N{FIRST STRONG ISOLATE}\N{POP DIRECTIONAL ISOLATE}"
+
+#: Stands where a character was that draws nothing.
+_REPLACED: Final = "\N{REPLACEMENT CHARACTER}"
+
 #: Classes of characters that run from right to left.
 _RIGHT_TO_LEFT: Final = frozenset({"R", "AL", "AN"})
 
@@ -31,10 +37,22 @@ def name(found: str | None, limit: int = NAME_LIMIT) -> str:
     if found is None:
         return "\N{EN DASH}"
     kept = found if len(found) <= limit else _cut(found, limit)
-    seen = "".join(c if is_visible(c) else "\N{REPLACEMENT CHARACTER}" for c in kept)
+    seen = "".join(c if is_visible(c) else _REPLACED for c in kept)
     if any(unicodedata.bidirectional(c) in _RIGHT_TO_LEFT for c in seen):
         return f"\N{FIRST STRONG ISOLATE}{seen}\N{POP DIRECTIONAL ISOLATE}"
     return seen
+
+
+def visible(text: str) -> str:
+    """Return a text in which no character hides or reorders others.
+
+    Line breaks stay, and the marks by which `name` sets apart what runs from right to
+    left: they end where they begin.
+
+    Args:
+        text: Text that may hold names which did not go through `name`.
+    """
+    return "".join(c if is_visible(c) or c in _KEPT else _REPLACED for c in text)
 
 
 def _cut(found: str, limit: int) -> str:

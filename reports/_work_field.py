@@ -142,6 +142,7 @@ def _drawn(cells: pl.DataFrame, grid: _Grid, hosts: Mapping[int, str]) -> Chart:
     slowest = cells.sort("work_ratio", descending=True).row(0, named=True)
     drawn = cells.select(
         "from_step",
+        key="from_rank",
         to_step=pl.col("from_step") + grid.width,
         value="work_ratio",
         steps=pl.col("from_step").cast(pl.String)

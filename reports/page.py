@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 import jinja2
 
@@ -10,9 +11,12 @@ from analysis import Frames
 from reports import _assets, _glossary, _numbers
 from reports._section import Content, Link, Scope, Section
 from reports._stills import still
-from reports._words import name
+from reports._words import name, visible
 from reports.dollars import Price
 from reports.provenance import Provenance
+
+#: A word of this length still fits into a column. [characters]
+_LONGEST_WORD: Final = 18
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +44,7 @@ def render(frames: Frames, prices: Mapping[str, Price], provenance: Provenance) 
 
 def _page(answers: Sequence[Answered], provenance: Provenance) -> str:
     charts = [chart for answer in answers for chart in answer.content.charts]
-    data = _assets.data({chart.name: chart.spec for chart in charts})
+    specs = {chart.name: _assets.visible_spec(chart.spec) for chart in charts}
     assets = _assets.load()
     return (
         _environment()
@@ -50,8 +54,8 @@ def _page(answers: Sequence[Answered], provenance: Provenance) -> str:
             provenance=provenance,
             generated=_numbers.utc(provenance.generated_ns),
             assets=assets,
-            data=data,
-            stills={chart.name: still(chart.spec) for chart in charts},
+            data=_assets.data(specs),
+            stills={chart: still(spec) for chart, spec in specs.items()},
         )
     )
 
@@ -61,10 +65,22 @@ def _environment() -> jinja2.Environment:
         loader=jinja2.PackageLoader("reports"),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
+        finalize=_visible,
         trim_blocks=True,
         lstrip_blocks=True,
     )
     environment.filters["explained"] = _glossary.explained
     environment.filters["name"] = name
     environment.tests["link"] = lambda cell: isinstance(cell, Link)
+    environment.tests["unbroken"] = _is_unbroken
     return environment
+
+
+def _is_unbroken(cell: object) -> bool:
+    """Whether a cell holds a word that must be broken to fit into a column."""
+    return any(len(word) > _LONGEST_WORD for word in str(cell).split())
+
+
+def _visible(value: object) -> object:
+    """Return a value as it is, a text that is not yet HTML without what hides."""
+    return visible(value) if type(value) is str else value

@@ -27,6 +27,31 @@ _BRIEF_BELOW: Final = 330
 _PART_LABEL: Final = 50
 
 
+def names(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return `key` and `label` of bars, equal labels told apart by a number.
+
+    Args:
+        rows: `key` and `label`; cut names may be equal where keys are not.
+    """
+    again = pl.int_range(pl.len()).over("label")
+    numbered = pl.format("{} ({})", "label", again + 1)
+    bars = rows.select("key", "label").unique("key", keep="first", maintain_order=True)
+    return bars.with_columns(
+        label=pl.when(again > 0).then(numbered).otherwise(pl.col("label"))
+    )
+
+
+def told_apart(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return rows whose labels differ where their keys do.
+
+    Args:
+        rows: `label`, and a `key` where more rows than one make a bar.
+    """
+    keyed = rows if "key" in rows.columns else rows.with_row_index("key")
+    bare = keyed.drop("label")
+    return bare.join(names(keyed), on="key", maintain_order="left")
+
+
 def rows_axis(rows: pl.DataFrame, label: str = "label") -> alt.Y:
     """Return the axis of names, in the order of the rows."""
     order = rows[label].unique(maintain_order=True).to_list()

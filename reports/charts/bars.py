@@ -40,7 +40,9 @@ def ranking(rows: pl.DataFrame, unit: str, tips: Sequence[tuple[str, str]]) -> S
         tips: Columns and titles of the tooltip.
     """
     largest = _parts.largest(rows, "value")
-    shown = _parts.placed(rows.with_columns(zero=0.0), "zero", "value", largest)
+    shown = _parts.placed(
+        _parts.told_apart(rows).with_columns(zero=0.0), "zero", "value", largest
+    )
     base = alt.Chart(shown).encode(y=_parts.rows_axis(shown))
     bars = base.mark_bar(height={"band": 0.66}).encode(
         x=_bar_axis("value", unit, largest),
@@ -60,13 +62,13 @@ def stack(
     """Draw one bar for each label, cut into parts that stand in a fixed order.
 
     Args:
-        rows: `label`, `part`, `value` and `text`, and columns of tips.
+        rows: `key`, `label`, `part`, `value` and `text`, and columns of tips.
         unit: Title of the axis, with its unit.
         colours: Colour of each part, in the order of drawing.
         tips: Columns and titles of the tooltip.
         form: Format of the axis; by size where empty.
     """
-    shown = _parts.stacked(rows, "label", colours)
+    shown = _parts.stacked(_parts.told_apart(rows), "label", colours)
     largest = _parts.largest(shown, "end")
     base = alt.Chart(shown).encode(y=_parts.rows_axis(shown))
     x = _bar_axis("start", unit, largest, form)

@@ -21,7 +21,8 @@ def intervals(rows: pl.DataFrame, unit: str, tips: Sequence[tuple[str, str]]) ->
     """
     ends = rows.select(pl.max_horizontal("value", "high")).to_series().cast(pl.Float64)
     largest = 1.25 * float(ends.max() or 1.0)  # type: ignore[arg-type]
-    base = alt.Chart(rows).encode(y=_parts.rows_axis(rows))
+    shown = _parts.told_apart(rows)
+    base = alt.Chart(shown).encode(y=_parts.rows_axis(shown))
     colour = _parts.meanings(
         "meaning", rows["meaning"].unique(maintain_order=True).to_list()
     )

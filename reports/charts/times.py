@@ -56,11 +56,14 @@ def lanes(
     """Draw spans of time in lanes, with marks for what happened in an instant.
 
     Args:
-        spans: `label`, `part`, `from_ms`, `to_ms` and columns of tips.
-        marks: `label`, `part`, `at_ms`, `what` and columns of tips; may be empty.
+        spans: `key`, `label`, `part`, `from_ms`, `to_ms` and columns of tips.
+        marks: `key`, `part`, `at_ms`, `what` and columns of tips; may be empty.
         colours: Colour of each part of both.
         tips: Columns and titles of the tooltip, in both frames.
     """
+    lanes_of = _parts.names(spans)
+    spans = spans.drop("label").join(lanes_of, on="key", maintain_order="left")
+    marks = marks.drop("label").join(lanes_of, on="key", maintain_order="left")
     y = _parts.rows_axis(spans)
     start, end = _ends(spans, "from_ms", "to_ms")
     bars = alt.Chart(spans).mark_bar(height={"band": 0.42}, strokeWidth=2)
@@ -120,11 +123,12 @@ def heat(rows: pl.DataFrame, titles: tuple[str, str, str], top: float) -> Spec:
     """Draw a field of cells, darker is slower.
 
     Args:
-        rows: `label`, `from_step`, `to_step`, `value` and columns of tips; labels in
-            order.
+        rows: `key`, `label`, `from_step`, `to_step`, `value` and columns of tips;
+            labels in order.
         titles: Titles of the steps, the rows and the value, with units.
         top: Value that the darkest colour stands for.
     """
+    rows = _parts.told_apart(rows)
     order = rows["label"].unique(maintain_order=True).to_list()
     scale = alt.Scale(domain=[1, top], range=list(HEAT), clamp=True)
     legend = alt.Legend(
