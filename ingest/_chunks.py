@@ -6,6 +6,7 @@ from typing import Final
 import polars as pl
 
 from ingest import _claims, _parts, _rules
+from ingest._box import meeting
 from ingest._offers import ACCEPTED, REJECTED, Offers, count, together
 from ingest._shelf import Shelf
 from ingest.manifest import Part
@@ -74,10 +75,12 @@ class Chunks:
     def _refuse_repeats(self, table: type[Table], chunks: list[list[Part]]) -> None:
         """Refuse rows whose key an earlier chunk has."""
         parts = [part for chunk in chunks for part in chunk]
-        near = _claims.meeting(parts, parts)
-        if not near:
+        near = meeting(parts, parts)
+        root = self._shelf.root
+        found = _claims.repeated(root, near, table)
+        if found.is_empty():
             return
-        claims = _claims.claims(self._shelf.root, table, near)
+        claims = _claims.claims(root, near, table, None, found)
         number = {part.path: n for n, chunk in enumerate(chunks) for part in chunk}
         of_claim = pl.col(_claims.PATH).replace_strict(number, return_dtype=pl.Int64)
         late = claims.filter(of_claim > of_claim.min().over(table.key))

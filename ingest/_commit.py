@@ -6,10 +6,11 @@ from typing import Final, NamedTuple
 import polars as pl
 
 from ingest import _parts
-from ingest._contest import Gone, Outcome, settle
+from ingest._contest import Gone, settle
 from ingest._draft import Draft
 from ingest._offers import ACCEPTED, REJECTED, count, together
 from ingest._parts import FILE_ID
+from ingest._verdicts import Verdicts
 from ingest.staging import Staged
 from ingest.tables import TABLES, IngestedFiles, RejectedRows, Table
 
@@ -67,8 +68,11 @@ def bring(draft: Draft, staged: Sequence[Staged]) -> tuple[Chosen, pl.DataFrame]
         wanted = rows.filter(pl.col(FILE_ID).is_in(file_ids.implode()))
         return wanted.select(FILE_ID, IngestedFiles.last_ns.name).collect()
 
-    outcomes = [settle(draft, table, left[table], last_of) for table in _RAW]
-    counted = _account(draft, files, retired, outcomes)
+    verdicts = Verdicts(draft)
+    for table in _RAW:
+        settle(draft, table, left[table], last_of, verdicts)
+    verdicts.close()
+    counted = _account(draft, files, together([*retired, *verdicts.counts]))
     return chosen, counted.filter(pl.col(FILE_ID).is_in(sorted(chosen.new)))
 
 
@@ -88,21 +92,21 @@ def _admit(draft: Draft, staged: Sequence[Staged], new: frozenset[str]) -> pl.Da
     return pl.concat(frames)
 
 
-def _retire(draft: Draft) -> pl.DataFrame:
-    """Drop what comes for retired days; return the rows of each file."""
+def _retire(draft: Draft) -> list[pl.DataFrame]:
+    """Drop what comes for retired days; return the change of each file's counts."""
     late = [
         (table, part)
         for table in _RAW
         for part in draft.fresh(table, "raw")
         if part.day and (part.table, part.day) in draft.before.retired_days
     ]
-    counts = []
+    counts: list[pl.DataFrame] = []
     for table, part in late:
         rows = _parts.scan(draft.root, [part], table).select(FILE_ID).collect()
         counts.append(count(rows, ACCEPTED, -1))
         counts.append(count(rows, _RETIRED, 1))
         draft.drop(part)
-    return together(counts)
+    return counts
 
 
 def _dismiss(draft: Draft, table: type[Table], gone: frozenset[str]) -> Gone:
@@ -115,41 +119,13 @@ def _dismiss(draft: Draft, table: type[Table], gone: frozenset[str]) -> Gone:
     return Gone(gone, left)
 
 
-def _account(
-    draft: Draft,
-    files: pl.DataFrame,
-    retired: pl.DataFrame,
-    outcomes: Sequence[Outcome],
-) -> pl.DataFrame:
-    """Write what has become of the files' rows; return every changed row."""
-    lost = pl.concat(outcome.lost for outcome in outcomes)
-    back = pl.concat(outcome.back for outcome in outcomes)
-    draft.write(RejectedRows, lost)
-    _forgive(draft, back)
-    changes = [
-        retired,
-        count(lost, ACCEPTED, -1),
-        count(lost, REJECTED, 1),
-        count(back, ACCEPTED, 1),
-        count(back, REJECTED, -1),
-    ]
-    total = together(changes).group_by(FILE_ID).sum()
+def _account(draft: Draft, files: pl.DataFrame, changes: pl.DataFrame) -> pl.DataFrame:
+    """Write the rows of files that are new or changed, and return them."""
+    total = changes.group_by(FILE_ID).sum()
     touched = _take_files(draft, total[FILE_ID])
     counted = _add(pl.concat([files, *touched]), total)
     draft.write(IngestedFiles, counted)
     return counted
-
-
-def _forgive(draft: Draft, back: pl.DataFrame) -> None:
-    """Take the records of rows that came back out of RejectedRows."""
-    if back.is_empty():
-        return
-    key = pl.struct(RejectedRows.key)
-    records = back.select(key.alias("key"))["key"]
-    file_ids = set(back[FILE_ID])
-    for part in draft.parts(RejectedRows):
-        if not file_ids.isdisjoint(part.file_ids):
-            draft.take_out(RejectedRows, part, key.is_in(records.implode()))
 
 
 def _take_files(draft: Draft, file_ids: pl.Series) -> list[pl.DataFrame]:

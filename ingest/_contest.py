@@ -12,15 +12,23 @@ from typing import Final, Literal, NamedTuple
 
 import polars as pl
 
-from ingest import _claims, _parts
-from ingest._claims import PATH
+from ingest import _claims, _parts, _rules
+from ingest._box import Box, meeting
+from ingest._claims import PATH, ROW
 from ingest._draft import Draft
-from ingest._rules import records_of_duplicates
+from ingest._verdicts import Verdicts
 from ingest.manifest import Part
-from ingest.tables import IngestedFiles, RejectedRows, Table
+from ingest.tables import IngestedFiles, Table
 
 #: Gives `file_id` and `last_ns` of files. [ns]
 LastOf = Callable[[pl.Series], pl.DataFrame]
+
+#: Keys that are judged at a time, to bound the memory that it takes: two rows of about
+#: 200 B for each.
+_KEYS: Final = 500_000
+
+#: Rows that are moved at a time.
+_ROWS: Final = 500_000
 
 _WINS: Final = "_wins"
 _SHOWN: Final = "_shown"
@@ -33,14 +41,16 @@ class Gone(NamedTuple):
     parts: list[Part]
 
 
-class Outcome(NamedTuple):
-    """Rows that lost and rows that came back, as records of RejectedRows."""
+class Arena(NamedTuple):
+    """Parts in which a key may occur twice, or be free again, and where to look."""
 
-    lost: pl.DataFrame
-    back: pl.DataFrame
+    parts: list[Part]
+    box: Box
 
 
-def settle(draft: Draft, table: type[Table], gone: Gone, last_of: LastOf) -> Outcome:
+def settle(
+    draft: Draft, table: type[Table], gone: Gone, last_of: LastOf, verdicts: Verdicts
+) -> None:
     """Let the rows of a table that share a key contend, and move them accordingly.
 
     Args:
@@ -48,87 +58,98 @@ def settle(draft: Draft, table: type[Table], gone: Gone, last_of: LastOf) -> Out
         table: Table of raw rows.
         gone: What leaves the table in this commit.
         last_of: Tells how far the data of files reaches.
+        verdicts: Told which rows lost and which came back.
     """
-    nothing = pl.DataFrame(schema=_parts.schema_of(RejectedRows))
-    lost, back = [nothing], [nothing]
     wanted = _gone_keys(draft, table, gone)
-    for parts in _arenas(draft, table, gone.parts if len(wanted) else []):
-        claims = _claims.claims(draft.root, table, parts, wanted)
-        if not claims.is_empty():
-            judged = _judge(table, claims, parts, last_of)
-            losers = judged.filter(~pl.col(_WINS) & pl.col(_SHOWN))
-            heirs = judged.filter(pl.col(_WINS) & ~pl.col(_SHOWN))
-            lost += _move(draft, table, parts, losers, "duplicate")
-            back += _move(draft, table, parts, heirs, "raw")
-    return Outcome(pl.concat(lost), pl.concat(back))
+    for arena in _arenas(draft, table, gone.parts if len(wanted) else []):
+        claims = _judged(draft, table, arena, wanted, last_of)
+        losers = claims.filter(~pl.col(_WINS) & pl.col(_SHOWN))
+        for rows in _move(draft, table, arena, losers, "duplicate"):
+            verdicts.lost(table, rows)
+        heirs = claims.filter(pl.col(_WINS) & ~pl.col(_SHOWN))
+        for rows in _move(draft, table, arena, heirs, "raw"):
+            verdicts.back(table, rows)
 
 
 def _gone_keys(draft: Draft, table: type[Table], gone: Gone) -> pl.Series:
     """Hashes of keys that files leave behind where other files may claim them."""
     parts = gone.parts
-    if not _claims.meeting(draft.parts(table, "duplicate"), parts):
+    if not meeting(draft.parts(table, "duplicate"), parts):
         parts = []
-    return _claims.hashes(draft.root, parts, table, gone.file_ids)
+    return _claims.hashes(draft.root, parts, table, file_ids=gone.file_ids)
 
 
-def _arenas(draft: Draft, table: type[Table], left: list[Part]) -> Iterator[list[Part]]:
-    """Groups of parts in which a key may occur twice, or be free again."""
+def _arenas(draft: Draft, table: type[Table], left: list[Part]) -> Iterator[Arena]:
     incoming = draft.fresh(table, "raw")
     if not table.key or not (incoming or left):
         return
     others = [p for p in draft.parts(table, "raw", "duplicate") if p not in incoming]
-    hidden = _claims.meeting(draft.parts(table, "duplicate"), left)
-    rivals = _claims.meeting(others, [*incoming, *hidden])
+    hidden = meeting(draft.parts(table, "duplicate"), left)
+    rivals = meeting(others, [*incoming, *hidden])
     crowded = [part for part in incoming if len(part.file_ids) > 1]
-    met = _claims.meeting(incoming, [*incoming, *rivals])
+    met = meeting(incoming, [*incoming, *rivals])
     parts = {part.path: part for part in (*hidden, *rivals, *crowded, *met)}
-    yield from _by_day(table, parts.values())
-
-
-def _by_day(table: type[Table], parts: Iterable[Part]) -> Iterator[list[Part]]:
-    """Equal keys have equal days where the day is of a column of the key."""
+    causes = [*incoming, *left]
     if table.day_column not in table.key:
-        yield list(parts)
+        yield from _arena(parts.values(), causes)
         return
-    ordered = sorted(parts, key=_day)
-    for _, group in groupby(ordered, key=_day):
-        yield list(group)
+    # equal keys have equal days: the day is of a column of the key
+    for day, group in groupby(sorted(parts.values(), key=_day), key=_day):
+        yield from _arena(group, [part for part in causes if _day(part) == day])
+
+
+def _arena(parts: Iterable[Part], causes: list[Part]) -> Iterator[Arena]:
+    found = list(parts)
+    if found and causes:
+        yield Arena(found, Box.around(causes))
 
 
 def _day(part: Part) -> str:
     return part.day or ""
 
 
-def _judge(
-    table: type[Table], claims: pl.DataFrame, parts: list[Part], last_of: LastOf
+def _judged(
+    draft: Draft, table: type[Table], arena: Arena, wanted: pl.Series, last_of: LastOf
 ) -> pl.DataFrame:
-    """Mark the claim that wins its key, and those that the table shows by now."""
-    shown = [part.path for part in parts if part.kind == "raw"]
+    """Return claims, whether they win their key, and whether the table shows them."""
+    shown = [part.path for part in arena.parts if part.kind == "raw"]
+    found = _claims.repeated(draft.root, arena.parts, table, arena.box, wanted)
+    verdicts = [
+        pl.DataFrame(schema={PATH: pl.String, ROW: pl.UInt32, _WINS: pl.Boolean})
+    ]
+    for keys in found.to_frame().iter_slices(_KEYS):
+        claims = _claims.claims(
+            draft.root, arena.parts, table, arena.box, keys.to_series()
+        )
+        verdicts.append(_judge(table, claims, last_of))
+    return pl.concat(verdicts).with_columns(pl.col(PATH).is_in(shown).alias(_SHOWN))
+
+
+def _judge(table: type[Table], claims: pl.DataFrame, last_of: LastOf) -> pl.DataFrame:
     files = claims[_parts.FILE_ID].unique()
-    last_ns = IngestedFiles.last_ns.name
+    best_first = [*table.key, IngestedFiles.last_ns.name, _parts.FILE_ID]
     ordered = claims.join(last_of(files), on=_parts.FILE_ID, how="left").sort(
-        last_ns, _parts.FILE_ID, descending=True, nulls_last=True
+        best_first, descending=True, nulls_last=True
     )
-    return ordered.with_columns(
-        (pl.int_range(pl.len()).over(table.key) == 0).alias(_WINS),
-        pl.col(PATH).is_in(shown).alias(_SHOWN),
-    )
+    return ordered.select(PATH, ROW, (~_rules.repeats(table.key)).alias(_WINS))
 
 
 def _move(
     draft: Draft,
     table: type[Table],
-    parts: list[Part],
+    arena: Arena,
     claims: pl.DataFrame,
     kind: Literal["raw", "duplicate"],
-) -> list[pl.DataFrame]:
-    """Move rows to parts of another kind; return them as records of RejectedRows."""
+) -> Iterator[pl.DataFrame]:
+    """Move rows to parts of another kind; yield them, some at a time."""
     rows_of = _claims.rows_by_path(claims)
-    moved = [
-        draft.take_out(table, part, rows_of[part.path])
-        for part in parts
-        if part.path in rows_of
-    ]
-    if moved:
-        draft.write(table, pl.concat(moved), kind)
-    return [records_of_duplicates(table, rows) for rows in moved]
+    moved: list[pl.DataFrame] = []
+    for part in arena.parts:
+        if part.path in rows_of:
+            moved.append(draft.take_out(table, part, rows_of[part.path]))
+        is_last = part is arena.parts[-1]
+        if moved and (is_last or sum(rows.height for rows in moved) >= _ROWS):
+            rows = pl.concat(moved)
+            moved.clear()
+            draft.write(table, rows, kind)
+            yield rows

@@ -85,13 +85,16 @@ def _placed(table: type[Table]) -> type[Table]:
 def split_repeats(table: type[Table], taken: pl.DataFrame) -> Checked:
     """Sort rows by their key; of those of a file that share one, the first is taken."""
     key = (*table.key, FILE_ID)
-    same = [pl.col(name).eq_missing(pl.col(name).shift()) for name in key]
-    marked = taken.sort(*key, ORDER).with_columns(
-        (pl.all_horizontal(same) & (pl.int_range(pl.len()) > 0)).alias("_repeats")
-    )
-    repeats = marked.filter("_repeats").with_columns(rule=pl.lit(DUPLICATE))
+    marked = taken.sort(*key, ORDER).with_columns(repeats(key).alias("_repeats"))
+    again = marked.filter("_repeats").with_columns(rule=pl.lit(DUPLICATE))
     first = marked.filter(~pl.col("_repeats")).select(table.column_names())
-    return Checked(first, as_records(table, repeats))
+    return Checked(first, as_records(table, again))
+
+
+def repeats(key: Sequence[str]) -> pl.Expr:
+    """Whether a row has the key of the row before it; null equals null."""
+    same = [pl.col(name).eq_missing(pl.col(name).shift()) for name in key]
+    return pl.all_horizontal(same) & (pl.int_range(pl.len()) > 0)
 
 
 def as_records(table: type[Table], refused: pl.DataFrame) -> pl.DataFrame:

@@ -25,7 +25,7 @@ class Saboteur:
         self.strike = strike
         self.seen: list[str] = []
         self.sync = os.fsync
-        os.fsync = self.fsync  # type: ignore[assignment] - only numbers come here
+        os.fsync = self.fsync  # type: ignore[assignment]
         sys.addaudithook(self.hear)
 
     def hear(self, event: str, args: Sequence[Any]) -> None:

@@ -27,14 +27,20 @@ TYPES = {
 }
 
 
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A lake with two days of steps."""
-    root = tmp_path / "a 'lake' [1]* of \"mine\""
+    folder = tmp_path_factory.mktemp("made")
     lines = ["m 1 5 1", f"m 2 {DAY} 2", "m 3 7 3", "s 1 0 5 7", "?"]
-    ingest(root, [candidate(put(tmp_path, "log", lines))])
-    publish(root, TABLES)
-    return root
+    ingest(folder / "lake", [candidate(put(folder, "log", lines))])
+    publish(folder / "lake", TABLES)
+    return folder / "lake"
+
+
+@pytest.fixture
+def root(made: Path, tmp_path: Path) -> Path:
+    """A copy of the lake in a folder whose name has all that may need a quote."""
+    return shutil.copytree(made, tmp_path / "a 'lake' [1]* of \"mine\"")
 
 
 def query(root: Path, text: str) -> list[tuple[object, ...]]:

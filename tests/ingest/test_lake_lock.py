@@ -91,7 +91,7 @@ from ingest.errors import LakeLockedError
 from tests.ingest.tiny import candidate, ingest, put
 folder, name = Path(sys.argv[1]), sys.argv[2]
 locked = 0
-for i in range(12):
+for i in range(6):
     log = candidate(put(folder, f"{name}-{i}", [f"m {i} {i} {name}", f"? {name}"]))
     while True:
         try:
@@ -129,8 +129,8 @@ def test_two_writers_and_a_reader_at_once(tmp_path: Path) -> None:
         assert out.startswith("locked")
         assert writer.returncode == 0
     assert generations == sorted(generations)
-    assert snapshot(root).generation == 24
-    assert snapshot(root).scan(TrainingMetrics).collect().height == 12
+    assert snapshot(root).generation == 12
+    assert snapshot(root).scan(TrainingMetrics).collect().height == 6
 
 
 def test_a_reader_in_a_thread_is_not_disturbed(tmp_path: Path) -> None:
