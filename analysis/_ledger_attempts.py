@@ -1,11 +1,14 @@
 """Windows of the attempts of a run, from the best that tells of them."""
 
+from typing import Final
+
 import polars as pl
 
+from analysis._ledger_log import StepLog
 from analysis._ledger_restarts import number_spells
 
 #: Columns of every window below.
-_WINDOW = ("run_id", "attempt", "start_ns", "end_ns")
+_WINDOW: Final = ("run_id", "attempt", "start_ns", "end_ns")
 
 
 def windows_of_jobs(jobs: pl.LazyFrame, seen: pl.LazyFrame) -> pl.LazyFrame:
@@ -28,15 +31,33 @@ def windows_of_jobs(jobs: pl.LazyFrame, seen: pl.LazyFrame) -> pl.LazyFrame:
     ).drop("last_ns")
 
 
-def windows_of_steps(timed: pl.LazyFrame, restarts: pl.LazyFrame) -> pl.LazyFrame:
+def windows_of_steps(log: StepLog, restarts: pl.LazyFrame) -> pl.LazyFrame:
     """Take attempts from the step log: those that it names, else from its restarts."""
-    spells = number_spells(timed, restarts)
-    named = timed.filter(pl.col("attempt").is_not_null())
-    detected = spells.join(named, on="run_id", how="anti").with_columns(
+    by = ("run_id", "attempt", "spell")
+    bounds = (pl.col("start_ns").min(), pl.col("end_ns").max())
+    spells = [
+        number_spells(portion, restarts).group_by(by).agg(bounds).collect()
+        for portion in log
+    ]
+    rows = pl.concat([_NO_SPELLS, *spells]).lazy()
+    named = rows.filter(pl.col("attempt").is_not_null())
+    detected = rows.join(named, on="run_id", how="anti").with_columns(
         attempt=pl.col("spell").cast(pl.Int32)
     )
-    rows = pl.concat([named.select(_WINDOW), detected.select(_WINDOW)])
-    return _bounds(rows, "steps")
+    return _bounds(
+        pl.concat([named.select(_WINDOW), detected.select(_WINDOW)]), "steps"
+    )
+
+
+_NO_SPELLS: Final = pl.DataFrame(
+    schema={
+        "run_id": pl.String,
+        "attempt": pl.Int32,
+        "spell": pl.Int64,
+        "start_ns": pl.Int64,
+        "end_ns": pl.Int64,
+    }
+)
 
 
 def windows_of_traces(traced: pl.LazyFrame) -> pl.LazyFrame:

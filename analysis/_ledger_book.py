@@ -1,50 +1,98 @@
 """Every nanosecond that was paid for, booked to one account."""
 
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
 import polars as pl
 
 from analysis._ledger_accounts import FILLED, split_steps
-from analysis._ledger_cells import cut_cells, gaps
+from analysis._ledger_cells import attach_traces, cut_cells, gaps
 from analysis._ledger_days import sum_by_day
+from analysis._ledger_gathered import Gathered
+from analysis._ledger_ladder import weigh
+from analysis._ledger_seats import SEAT, at_seats, own_seats, share_seats
 from analysis._ledger_stalls import stalls_in_gaps
+from analysis._ledger_zones import zones
 
-#: Accounts of the time in which an attempt got nowhere, and of GPUs that are no rank.
-_EDGES = ("restart", "unallocated")
-_GAPS = ("checkpoint_stall", "unattributed")
-_STEPS = (*FILLED, "idle", "recompute")
-_ENTRY = ("run_id", "attempt", "day", "category", "basis")
+_ATTEMPT: Final = ["run_id", "attempt"]
+
+#: Accounts of steps, of the gaps between them, and of the time in which an attempt got
+#: nowhere or a GPU was no rank.
+_STEPS: Final = (*FILLED, "idle", "recompute")
+_GAPS: Final = ("checkpoint_stall", "unattributed")
+_EDGES: Final = ("restart", "unallocated")
 
 
-def book(
-    rows: pl.LazyFrame,
-    zoned: pl.LazyFrame,
-    checkpoints: pl.LazyFrame,
-    seats: pl.LazyFrame,
-) -> pl.LazyFrame:
-    """Book the time of every seat: its steps, the gaps between them, and the rest.
+@dataclass(frozen=True, slots=True)
+class Ledger:
+    """What was paid for, and what is known of it beside its steps.
 
-    Args:
-        rows: Steps at seats with what the best evidence says, from `weigh`.
-        zoned: Seats, from `zones`, with job_basis: what the attempts were taken from.
-        checkpoints: Rows of Checkpoints, each with its attempt.
+    Attributes:
         seats: What `number_seats` returns.
+        fronts: What `frontiers` returns.
+        checkpoints: Rows of Checkpoints, each with its attempt.
+    """
+
+    seats: pl.LazyFrame
+    fronts: pl.LazyFrame
+    checkpoints: pl.LazyFrame
+
+
+def book_all(gathered: Gathered, ledger: Ledger) -> Iterator[pl.DataFrame]:
+    """Book the time of all seats, those with rows in one portion of the log at a time.
+
+    A seat without evidence of its own takes the mean over the run, where there is one.
 
     Returns:
-        Columns run_id, attempt, day (since the epoch), category, basis and gpu_ns.
+        Frames with the columns run_id, attempt, day (since the epoch), category, basis
+        and gpu_ns: what they tell adds up.
     """
-    cells = cut_cells(rows, zoned).collect().lazy()
-    open_time = stalls_in_gaps(gaps(cells, zoned), checkpoints, seats)
+    has_rank = pl.col("rank").is_not_null()
+    seats = ledger.seats
+    traced = at_seats(gathered.traced, seats).collect().lazy()
+    known, means = [traced.select(SEAT).collect()], []
+    for portion in gathered:
+        means.append(portion.filter(~has_rank).drop("rank"))
+        steps = at_seats(portion.filter(has_rank), seats).collect().lazy()
+        own = steps.select(SEAT).unique().collect()
+        windows = traced.join(own.lazy(), on=SEAT, how="semi")
+        known.append(own)
+        yield _book(attach_traces(steps, windows), own_seats(seats, own.lazy()), ledger)
+    logged = pl.concat(known[1:]).lazy()
+    alone = traced.join(logged, on=SEAT, how="anti")
+    of_all = pl.concat(means)
+    shared = share_seats(seats, pl.concat(known).lazy(), of_all).collect().lazy()
+    rest = pl.concat([own_seats(seats, alone), shared])
+    rows = attach_traces(steps.head(0), alone)
+    taken = of_all.join(shared.filter("has_mean").select(*_ATTEMPT, SEAT), on=_ATTEMPT)
+    told = pl.concat([rows, taken.drop(_ATTEMPT)], how="diagonal")
+    yield _book(told, rest, ledger)
+
+
+def _book(rows: pl.LazyFrame, seats: pl.LazyFrame, ledger: Ledger) -> pl.DataFrame:
+    """Book the time of some seats: steps, the gaps between them, and the rest.
+
+    Args:
+        rows: All steps of these seats, from `attach_traces`.
+        seats: Seats, as `share_seats` returns them.
+        ledger: What was paid for.
+    """
+    told = rows.collect().lazy()
+    zoned = zones(seats, told, ledger.fronts).collect().lazy()
+    cells = cut_cells(weigh(told), zoned).collect().lazy()
     has_evidence = pl.col("is_known") | pl.col("has_mean")
     silent = pl.when(has_evidence).then(pl.lit("none")).otherwise("job_basis")
+    between = stalls_in_gaps(gaps(cells, zoned), ledger.checkpoints, ledger.seats)
     sums = [
         _by_category(sum_by_day(split_steps(cells), _STEPS), _STEPS),
-        _by_category(sum_by_day(open_time.with_columns(basis=silent), _GAPS), _GAPS),
+        _by_category(sum_by_day(between.with_columns(basis=silent), _GAPS), _GAPS),
         _by_category(sum_by_day(_edges(zoned), _EDGES), _EDGES),
     ]
     is_stall = pl.col("category") == "checkpoint_stall"
     is_silent = pl.col("basis").is_in(["none", "jobs"])
     logged = pl.when(is_stall & is_silent).then(pl.lit("step_parts"))
-    booked = pl.concat(sums).with_columns(basis=pl.coalesce(logged, "basis"))
-    return booked.group_by(_ENTRY).agg(pl.col("gpu_ns").sum())
+    return pl.concat(sums).with_columns(basis=pl.coalesce(logged, "basis")).collect()
 
 
 def _edges(zoned: pl.LazyFrame) -> pl.LazyFrame:

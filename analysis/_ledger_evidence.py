@@ -1,62 +1,26 @@
 """What was seen of each run: steps that it timed, and work in its traces."""
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Final
 
 import polars as pl
 
+from analysis._ledger_log import StepLog
 from analysis._overlap_windows import bounds_of_steps
 from analysis.placing import place
-from ingest.tables import Collectives, Kernels, Operations, StepTimings
+from ingest.tables import Collectives, Kernels, Operations
 
-#: Parts of a step's duration, as step logs name them. [ns]
-PARTS: Final = (
-    StepTimings.checkpoint_ns.name,
-    StepTimings.data_ns.name,
-    StepTimings.wait_ns.name,
-    StepTimings.communication_ns.name,
-    StepTimings.compute_ns.name,
+_TRACED: Final = (
+    Kernels.run_id.name,
+    Kernels.attempt.name,
+    Kernels.trace_id.name,
+    Kernels.device.name,
+    Kernels.rank.name,
+    Kernels.step.name,
 )
 
-#: Characters that a trace's identity has of its file's.
-TRACE_ID_CHARACTERS: Final = 16
-
-
-def timed_steps(steps: pl.LazyFrame, traced: pl.LazyFrame) -> pl.LazyFrame:
-    """Return rows of step logs as intervals that cover every step they speak of.
-
-    Traces time steps, too, but they are samples: their rows are left out, because the
-    device tells more of the same steps. A row that averages over n steps covers n of
-    them, parts included.
-
-    Args:
-        steps: Rows of StepTimings.
-        traced: Work in traces: trace_id.
-
-    Returns:
-        Columns run_id, attempt, rank (null: the mean over the run), step, start_ns,
-        end_ns and PARTS. [ns]
-    """
-    is_mean = StepTimings.scope.col == "run_mean"
-    count = StepTimings.step_count.col.fill_null(1)
-    known = steps.filter(is_mean | StepTimings.rank.col.is_not_null())
-    trace = StepTimings.file_id.col.str.head(TRACE_ID_CHARACTERS)
-    logs = known.join(
-        traced.select("trace_id").unique(),
-        left_on=trace,
-        right_on="trace_id",
-        how="anti",
-    )
-    return logs.select(
-        StepTimings.run_id.col,
-        StepTimings.attempt.col,
-        pl.when(~is_mean).then(StepTimings.rank.col).alias("rank"),
-        StepTimings.step.col,
-        StepTimings.start_ns.col,
-        (StepTimings.start_ns.col + StepTimings.duration_ns.col * count).alias(
-            "end_ns"
-        ),
-        *[pl.col(part) * count for part in PARTS],
-    )
+_BOUNDS: Final = (pl.col("start_ns").min(), pl.col("end_ns").max())
 
 
 def traced_work(
@@ -74,49 +38,53 @@ def traced_work(
     end = pl.coalesce(Collectives.end_ns.col, Collectives.start_ns.col)
     joined = collectives.with_columns(end_ns=end)
     columns = [*_TRACED, "start_ns", pl.col("last_ns").alias("end_ns")]
-    return pl.concat([on_gpu.select(columns), _bounds(done), _bounds(joined)])
+    others = [rows.group_by(_TRACED).agg(_BOUNDS) for rows in (done, joined)]
+    return pl.concat([on_gpu.select(columns), *others]).collect().lazy()
 
 
-_TRACED: Final = (
-    Kernels.run_id.name,
-    Kernels.attempt.name,
-    Kernels.trace_id.name,
-    Kernels.device.name,
-    Kernels.rank.name,
-    Kernels.step.name,
-)
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """Where each step was seen: in the step log, in traces where a run has none.
 
+    Going through them gives frames with the columns run_id, attempt, seat (a rank,
+    negative for a trace that does not tell its rank, null for the mean over the run),
+    step, start_ns, end_ns and step_basis. All rows of a seat are in one frame.
 
-def _bounds(rows: pl.LazyFrame) -> pl.LazyFrame:
-    return rows.group_by(_TRACED).agg(pl.col("start_ns").min(), pl.col("end_ns").max())
-
-
-def marks(timed: pl.LazyFrame, traced: pl.LazyFrame) -> pl.LazyFrame:
-    """Return where each step was seen: in the step log, in traces where there is none.
-
-    A trace that does not tell its rank is a sequence of its own.
-
-    Returns:
-        Columns run_id, attempt, seat (a rank, negative for such a trace, null for the
-        mean over the run), step, start_ns, end_ns and step_basis.
+    Attributes:
+        log: The step logs.
+        traced: What `traced_work` returns.
     """
-    logged = timed.select(
-        "run_id",
-        "attempt",
+
+    log: StepLog
+    traced: pl.LazyFrame
+
+    def __iter__(self) -> Iterator[pl.LazyFrame]:
+        """Go through the portions of the log, then through the traces."""
+        for portion in self.log:
+            yield mark_log(portion)
+        yield self._of_traces()
+
+    def _of_traces(self) -> pl.LazyFrame:
+        trace = -pl.col("trace_id").rank("dense").cast(pl.Int64)
+        steps = self.traced.filter(pl.col("step").is_not_null())
+        sampled = (
+            steps.with_columns(seat=pl.coalesce("rank", trace))
+            .group_by("run_id", "attempt", "trace_id", "seat", "step")
+            .agg(_BOUNDS)
+            .drop("trace_id")
+        )
+        others = sampled.join(self.log.runs.lazy(), on="run_id", how="anti")
+        return others.with_columns(step_basis=pl.lit("traces"))
+
+
+def mark_log(portion: pl.LazyFrame) -> pl.LazyFrame:
+    """Return where a portion of the log saw each step, as Marks do."""
+    return portion.select(
+        *["run_id", "attempt"],
         pl.col("rank").cast(pl.Int64).alias("seat"),
         *["step", "start_ns", "end_ns"],
         step_basis=pl.lit("steps"),
     )
-    trace = -pl.col("trace_id").rank("dense").cast(pl.Int64)
-    steps = traced.filter(pl.col("step").is_not_null())
-    sampled = (
-        steps.with_columns(seat=pl.coalesce("rank", trace))
-        .group_by("run_id", "attempt", "trace_id", "seat", "step")
-        .agg(pl.col("start_ns").min(), pl.col("end_ns").max())
-        .drop("trace_id")
-        .join(timed.select("run_id").unique(), on="run_id", how="anti")
-    )
-    return pl.concat([logged, sampled.with_columns(step_basis=pl.lit("traces"))])
 
 
 def place_known(
@@ -131,7 +99,7 @@ def place_known(
 
 
 def seats_seen(
-    timed: pl.LazyFrame, traced: pl.LazyFrame, attempts: pl.LazyFrame
+    log: StepLog, traced: pl.LazyFrame, attempts: pl.LazyFrame
 ) -> pl.LazyFrame:
     """Return the GPUs seen at work in each attempt.
 
@@ -142,18 +110,22 @@ def seats_seen(
         Columns run_id, attempt, rank, trace_id, device, start_ns and end_ns: trace_id
         and device are null where a rank is known. [ns]
     """
-    bounds = (pl.col("start_ns").min(), pl.col("end_ns").max())
     by_rank = ["run_id", "attempt", "rank"]
+    columns = [*by_rank, "start_ns", "end_ns"]
+    logged = [
+        place_known(portion.select(columns), attempts)
+        .group_by(by_rank)
+        .agg(_BOUNDS)
+        .collect()
+        .lazy()
+        for portion in log
+    ]
     first = pl.col("start_ns").min().over("run_id", "attempt", "trace_id")
-    works = (
-        traced.group_by(*by_rank, "trace_id", "device")
-        .agg(bounds)
-        .with_columns(trace_start_ns=first)
-    )
-    placed = place_known(works, attempts, "trace_start_ns")
-    logged = place_known(timed.select(*by_rank, "start_ns", "end_ns"), attempts)
-    rows = pl.concat([logged, placed.select(*by_rank, "start_ns", "end_ns")])
-    ranks = rows.filter(pl.col("rank").is_not_null()).group_by(by_rank).agg(bounds)
+    works = traced.group_by(*by_rank, "trace_id", "device").agg(_BOUNDS)
+    dated = works.with_columns(trace_start_ns=first)
+    placed = place_known(dated, attempts, "trace_start_ns").drop("trace_start_ns")
+    rows = pl.concat([*logged, placed.select(columns)])
+    ranks = rows.filter(pl.col("rank").is_not_null()).group_by(by_rank).agg(_BOUNDS)
     nameless = placed.filter(pl.col("rank").is_null(), pl.col("device").is_not_null())
     others = nameless.join(ranks, on=["run_id", "attempt"], how="anti")
-    return pl.concat([ranks, others.drop("trace_start_ns")], how="diagonal")
+    return pl.concat([ranks, others], how="diagonal").collect().lazy()

@@ -1,5 +1,6 @@
 """The steps of all runs, as step logs and traces tell of them."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -7,7 +8,8 @@ import polars as pl
 
 from analysis._analysis import Frames
 from analysis._collective_ranks import rank_waits
-from analysis._ledger_evidence import marks, place_known, timed_steps
+from analysis._ledger_evidence import Marks, place_known
+from analysis._ledger_log import StepLog, read_log
 from analysis._ledger_progress import rollbacks, shown_steps
 from analysis._ledger_restarts import find_restarts, number_spells
 from analysis._ledger_traced import traced_cells
@@ -22,15 +24,30 @@ _SPELL: Final = ("run_id", "attempt", "spell")
 class Gathered:
     """Steps with their attempt, and whether the run went back to them.
 
+    Going through it gives the portions of the step log, each row with its attempt, its
+    spell and is_redone.
+
     Attributes:
-        logged: Rows of step logs: the columns of `timed_steps`, spell and is_redone.
-        traced: Windows of devices: the columns of `traced_cells` and is_redone.
+        log: The step logs.
+        attempts: Rows of Attempts.
+        restarts: Restarts that step numbers tell of.
+        rollbacks: The step that each spell was later rolled back to.
         shown: Steps of step logs, their ranks brought together: see `shown_steps`.
+        traced: Windows of devices: the columns of `traced_cells` and is_redone.
     """
 
-    logged: pl.LazyFrame
-    traced: pl.LazyFrame
+    log: StepLog
+    attempts: pl.LazyFrame
+    restarts: pl.LazyFrame
+    rollbacks: pl.LazyFrame
     shown: pl.LazyFrame
+    traced: pl.LazyFrame
+
+    def __iter__(self) -> Iterator[pl.LazyFrame]:
+        """Go through the portions of the step log."""
+        for portion in self.log:
+            placed = place_known(number_spells(portion, self.restarts), self.attempts)
+            yield _mark_redone(placed, self.rollbacks).collect().lazy()
 
 
 def gather(frames: Frames) -> Gathered:
@@ -40,19 +57,23 @@ def gather(frames: Frames) -> Gathered:
         frames: Attempts, overlap, step timings, kernels and collectives.
     """
     attempts, overlap = frames[Attempts], frames[Overlap]
-    timed = timed_steps(frames[StepTimings], overlap)
-    seen = marks(timed, _windows_of_steps(overlap)).collect().lazy()
-    restarts = find_restarts(seen).collect().lazy()
-    placed = place_known(number_spells(seen, restarts), attempts)
-    shown = shown_steps(placed).collect().lazy()
+    log = read_log(frames[StepTimings], overlap)
+    marks = Marks(log, _windows_of_steps(overlap))
+    restarts = find_restarts(marks)
+    shown = shown_steps(
+        place_known(number_spells(one, restarts), attempts) for one in marks
+    )
+    redone = rollbacks(shown).collect().lazy()
     waits = rank_waits(frames[Collectives], attempts)
     windows = traced_cells(overlap, frames[Kernels], waits)
-    traced = _mark_redone(number_spells(windows, restarts), shown)
-    logged = place_known(number_spells(timed, restarts), attempts)
+    traced = _mark_redone(number_spells(windows, restarts), redone)
     return Gathered(
-        logged=_mark_redone(logged, shown),
-        traced=traced.drop("spell", "restart_ns"),
+        log=log,
+        attempts=attempts,
+        restarts=restarts,
+        rollbacks=redone,
         shown=shown.filter(pl.col("step_basis") == "steps"),
+        traced=traced.drop("spell", "restart_ns"),
     )
 
 
@@ -65,9 +86,9 @@ def _windows_of_steps(overlap: pl.LazyFrame) -> pl.LazyFrame:
     )
 
 
-def _mark_redone(rows: pl.LazyFrame, shown: pl.LazyFrame) -> pl.LazyFrame:
+def _mark_redone(rows: pl.LazyFrame, redone: pl.LazyFrame) -> pl.LazyFrame:
     """Tell of each row whether the run later went back to its step, or before it."""
-    told = rows.join(rollbacks(shown), on=list(_SPELL), how="left")
+    told = rows.join(redone, on=list(_SPELL), how="left")
     is_redone = pl.col("step") >= pl.col("redone_from")
     known = is_redone.fill_null(value=False)
     return told.with_columns(is_redone=known).drop("redone_from")

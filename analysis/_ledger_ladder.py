@@ -4,7 +4,7 @@ from typing import Final
 
 import polars as pl
 
-from analysis._ledger_evidence import PARTS
+from analysis._ledger_log import PARTS
 from ingest.tables import StepTimings
 
 #: Kinds of evidence, the best first. A step is split by the best that its rank has.

@@ -1,40 +1,72 @@
 """How far attempts got: steps that they completed, and steps that were rolled back."""
 
+from collections.abc import Iterable
 from typing import Final
 
 import polars as pl
 
 _ATTEMPT: Final = ("run_id", "attempt")
+_STEP: Final = (*_ATTEMPT, "spell", "step")
+
+_FIRST: Final = (
+    pl.col("start_ns").min(),
+    pl.col("end_ns").max(),
+    pl.col("step_basis").first(),
+)
+
+_NO_STEPS: Final = pl.DataFrame(
+    schema={
+        "run_id": pl.String,
+        "attempt": pl.Int32,
+        "spell": pl.Int64,
+        "step": pl.Int64,
+        "seats": pl.Int64,
+        "start_ns": pl.Int64,
+        "end_ns": pl.Int64,
+        "step_basis": pl.String,
+    }
+)
 
 
-def shown_steps(marks: pl.LazyFrame) -> pl.LazyFrame:
+def shown_steps(marks: Iterable[pl.LazyFrame]) -> pl.LazyFrame:
     """Bring the ranks together that show a step of an attempt.
 
     A step that less than half of the ranks show is taken for a slip of their logs.
 
     Args:
-        marks: Columns run_id, attempt, spell, seat, step, start_ns, end_ns and
-            step_basis.
+        marks: Frames with the columns run_id, attempt, spell, seat, step, start_ns,
+            end_ns and step_basis; a seat is in one of them.
 
     Returns:
         Columns run_id, attempt, spell, step, step_basis, start_ns, end_ns and
         is_common (every rank of the attempt shows it), sorted.
     """
-    seats = pl.col("seat").n_unique()
-    present = marks.group_by(_ATTEMPT).agg(present=seats)
-    steps = marks.group_by(*_ATTEMPT, "spell", "step").agg(
-        seats.alias("seats"),
-        pl.col("start_ns").min(),
-        pl.col("end_ns").max(),
-        pl.col("step_basis").first(),
-    )
+    counts = [_NO_STEPS, *(_count(one).collect() for one in marks)]
+    rows = pl.concat(counts).lazy()
+    steps = rows.filter(pl.col("step").is_not_null())
+    present = rows.filter(pl.col("step").is_null())
+    totals = present.group_by(_ATTEMPT).agg(present=pl.col("seats").sum())
     return (
-        steps.join(present, on=list(_ATTEMPT))
+        steps.group_by(_STEP)
+        .agg(pl.col("seats").sum(), *_FIRST)
+        .join(totals, on=list(_ATTEMPT))
         .filter(pl.col("seats") * 2 >= pl.col("present"))
         .with_columns(is_common=pl.col("seats") == pl.col("present"))
         .drop("seats", "present")
-        .sort(*_ATTEMPT, "spell", "step")
+        .sort(_STEP)
+        .collect()
+        .lazy()
     )
+
+
+def _count(marks: pl.LazyFrame) -> pl.LazyFrame:
+    """Count the seats of each step, and, where step is null, of each attempt."""
+    seats = pl.col("seat").n_unique().cast(pl.Int64).alias("seats")
+    columns = list(_NO_STEPS.schema)
+    steps = marks.group_by(_STEP).agg(seats, *_FIRST)
+    present = marks.group_by(_ATTEMPT).agg(seats)
+    both = pl.concat([steps, present], how="diagonal")
+    return both.select(columns)
 
 
 def completed_steps(shown: pl.LazyFrame) -> pl.LazyFrame:

@@ -1,13 +1,24 @@
 """Restarts that step numbers tell of, and the spells between them."""
 
+from collections.abc import Iterable
 from typing import Final
 
 import polars as pl
 
 _ORDER: Final = ("run_id", "seat", "start_ns", "end_ns", "step")
+_RESTART: Final = ("run_id", "restart_ns")
+
+_NO_SPANS: Final = pl.DataFrame(
+    schema={
+        "run_id": pl.String,
+        "seat": pl.Int64,
+        "from_ns": pl.Int64,
+        "until_ns": pl.Int64,
+    }
+)
 
 
-def find_restarts(marks: pl.LazyFrame) -> pl.LazyFrame:
+def find_restarts(marks: Iterable[pl.LazyFrame]) -> pl.LazyFrame:
     """Find where the step number of a rank does not grow any more.
 
     Ranks see one restart at different times: each only knows that it came after its
@@ -16,14 +27,30 @@ def find_restarts(marks: pl.LazyFrame) -> pl.LazyFrame:
     at least half must have gone back with it: one bad row is not a restart.
 
     Args:
-        marks: Columns run_id, seat, step, start_ns and end_ns.
+        marks: Frames with the columns run_id, seat, step, start_ns and end_ns; a seat
+            is in one of them. Gone through twice.
 
     Returns:
         Columns run_id and restart_ns, sorted.
     """
-    spans = _spans(marks)
+    spans = pl.concat([_NO_SPANS, *(_spans(one).collect() for one in marks)]).lazy()
+    found = _dated(spans)
+    back = found.group_by(_RESTART).agg(back=pl.col("seat").n_unique())
+    known = back.filter(pl.col("restart_ns").is_not_null()).collect()
+    if known.is_empty():
+        return known.lazy().select(_RESTART)
+    dates = known.lazy().select(_RESTART)
+    counts = [_stayed(one, dates).collect() for one in marks]
+    present = pl.concat(counts).group_by(_RESTART).agg(pl.col("present").sum())
+    counted = known.lazy().join(present.lazy(), on=list(_RESTART), how="left")
+    kept = counted.filter(pl.col("back") * 2 >= pl.col("present").fill_null(0))
+    return kept.select(_RESTART).sort(_RESTART).collect().lazy()
+
+
+def _dated(spans: pl.LazyFrame) -> pl.LazyFrame:
+    """Date each span to the first new row of any rank that is within it."""
     firsts = spans.select("run_id", restart_ns="until_ns").unique().sort("restart_ns")
-    found = spans.sort("from_ns").join_asof(
+    return spans.sort("from_ns").join_asof(
         firsts,
         left_on="from_ns",
         right_on="restart_ns",
@@ -32,16 +59,18 @@ def find_restarts(marks: pl.LazyFrame) -> pl.LazyFrame:
         allow_exact_matches=False,
         check_sortedness=False,
     )
-    back = found.group_by("run_id", "restart_ns").agg(back=pl.col("seat").n_unique())
-    known = back.filter(pl.col("restart_ns").is_not_null())
-    present = _ranks_before_and_after(marks, known.select("run_id", "restart_ns"))
-    counted = known.join(present, on=["run_id", "restart_ns"], how="left")
-    kept = counted.filter(pl.col("back") * 2 >= pl.col("present").fill_null(0))
-    return kept.select("run_id", "restart_ns").sort("run_id", "restart_ns")
 
 
 def number_spells(marks: pl.LazyFrame, restarts: pl.LazyFrame) -> pl.LazyFrame:
-    """Give each row its spell: how many restarts of its run came before it."""
+    """Give each row its spell: how many restarts of its run came before it.
+
+    Args:
+        marks: Rows with run_id and start_ns.
+        restarts: What `find_restarts` returns.
+
+    Returns:
+        The rows with spell, and restart_ns, the restart that it began with.
+    """
     numbered = restarts.sort("run_id", "restart_ns").with_columns(
         spell=pl.int_range(1, pl.len() + 1).over("run_id")
     )
@@ -74,12 +103,11 @@ def _spans(marks: pl.LazyFrame) -> pl.LazyFrame:
     )
 
 
-def _ranks_before_and_after(
-    marks: pl.LazyFrame, restarts: pl.LazyFrame
-) -> pl.LazyFrame:
+def _stayed(marks: pl.LazyFrame, restarts: pl.LazyFrame) -> pl.LazyFrame:
+    """Count the ranks that were there before a restart and after it."""
     first = pl.col("start_ns").min().over("run_id", "seat")
     placed = number_spells(marks.with_columns(first_ns=first), restarts)
     stayed = placed.filter(pl.col("first_ns") < pl.col("restart_ns"))
-    return stayed.group_by("run_id", "restart_ns").agg(
-        present=pl.col("seat").n_unique()
+    return stayed.group_by(_RESTART).agg(
+        present=pl.col("seat").n_unique().cast(pl.Int64)
     )

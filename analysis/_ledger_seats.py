@@ -42,6 +42,22 @@ def at_seats(rows: pl.LazyFrame, seats: pl.LazyFrame) -> pl.LazyFrame:
     return pl.concat([found.drop("trace_id", "device"), others], how="diagonal")
 
 
+def own_seats(seats: pl.LazyFrame, known: pl.LazyFrame) -> pl.LazyFrame:
+    """Return the seats that have evidence of their own, as `share_seats` returns all.
+
+    Args:
+        seats: What `number_seats` returns.
+        known: Their numbers, in any number of rows.
+    """
+    found = seats.join(known.select(SEAT).unique(), on=SEAT, how="semi")
+    return found.select(
+        *[*_ALIKE, SEAT],
+        weight=pl.lit(1, pl.Int64),
+        is_known=pl.lit(value=True),
+        has_mean=pl.lit(value=False),
+    )
+
+
 def share_seats(
     seats: pl.LazyFrame, known: pl.LazyFrame, means: pl.LazyFrame
 ) -> pl.LazyFrame:
@@ -49,7 +65,7 @@ def share_seats(
 
     Args:
         seats: What `number_seats` returns.
-        known: The seats that have evidence of their own, in any number of rows.
+        known: Numbers of the seats that have evidence of their own; left out.
         means: Rows that tell the mean over a run: run_id and attempt.
 
     Returns:
@@ -57,19 +73,13 @@ def share_seats(
         from_ns, to_ns, is_known (has evidence of its own) and has_mean (has the mean
         over the run for evidence).
     """
-    own = known.select(SEAT).unique().with_columns(own=pl.col(SEAT))
     has_mean = means.select(_ATTEMPT).unique().with_columns(has_mean=pl.lit(value=True))
     grouped = (
-        seats.join(own, on=SEAT, how="left")
-        .group_by(*_ALIKE, "own")
+        seats.join(known.select(SEAT).unique(), on=SEAT, how="anti")
+        .group_by(_ALIKE)
         .agg(pl.col(SEAT).min(), weight=pl.len().cast(pl.Int64))
     )
-    is_open = pl.col("own").is_null() & (pl.col("role") == "rank")
-    return (
-        grouped.join(has_mean, on=_ATTEMPT, how="left")
-        .with_columns(
-            is_known=pl.col("own").is_not_null(),
-            has_mean=pl.col("has_mean").fill_null(value=False) & is_open,
-        )
-        .drop("own")
+    takes = pl.col("has_mean").fill_null(value=False) & (pl.col("role") == "rank")
+    return grouped.join(has_mean, on=_ATTEMPT, how="left").select(
+        *[*_ALIKE, SEAT, "weight"], is_known=pl.lit(value=False), has_mean=takes
     )

@@ -25,11 +25,14 @@ def frontiers(
         completed: What `completed_steps` returns for them.
 
     Returns:
-        The attempts with the columns of `completed`, and is_lost: no step completed.
+        The attempts with the columns of `completed`, is_lost (no step completed) and
+        job_basis (whether a job tells of the attempt, as a basis).
     """
+    is_job = pl.col("basis") == "jobs"
+    job_basis = pl.when(is_job).then(pl.lit("jobs")).otherwise(pl.lit("none"))
     rows = shown.select(_ATTEMPT).unique().with_columns(has_rows=pl.lit(value=True))
     joined = (
-        attempts.select(_ATTEMPT)
+        attempts.select(*_ATTEMPT, job_basis=job_basis)
         .join(completed, on=list(_ATTEMPT), how="left")
         .join(rows, on=list(_ATTEMPT), how="left")
         .sort(_ATTEMPT)
@@ -60,7 +63,13 @@ def zones(
         The seats with the columns of `fronts`, opened_ns and closed_ns. Before and
         after, a rank is restarting. Of other roles the zone is empty. [ns]
     """
-    known = seats.join(fronts, on=list(_ATTEMPT), how="left", nulls_equal=True)
+    bases = fronts.group_by("run_id").agg(of_run=pl.col("job_basis").first())
+    known = (
+        seats.join(fronts, on=list(_ATTEMPT), how="left")
+        .join(bases, on="run_id", how="left")
+        .with_columns(job_basis=pl.coalesce("job_basis", "of_run", pl.lit("none")))
+        .drop("of_run")
+    )
     keys = [SEAT, "first_spell", "first_step", "last_spell", "last_step"]
     rows = steps.join(known.select(keys), on=SEAT)
     is_first, is_last = (

@@ -12,14 +12,9 @@ from analysis._ledger_attempts import (
     windows_of_steps,
     windows_of_traces,
 )
-from analysis._ledger_evidence import (
-    marks,
-    place_known,
-    seats_seen,
-    timed_steps,
-    traced_work,
-)
+from analysis._ledger_evidence import Marks, place_known, seats_seen, traced_work
 from analysis._ledger_jobs import jobs_of_runs
+from analysis._ledger_log import read_log
 from analysis._ledger_progress import completed_steps, shown_steps
 from analysis._ledger_restarts import find_restarts, number_spells
 from ingest.tables import (
@@ -80,43 +75,37 @@ def find_attempts(frames: Frames) -> dy.DataFrame[Attempts]:
     Returns:
         One row per attempt. No attempt of a run lasts into the next.
     """
-    traced = traced_work(
-        frames[Kernels], frames[Operations], frames[Collectives]
-    ).collect()
-    timed = timed_steps(frames[StepTimings], traced.lazy())
-    seen = marks(timed, traced.lazy()).collect().lazy()
-    restarts = find_restarts(seen).collect().lazy()
+    traced = traced_work(frames[Kernels], frames[Operations], frames[Collectives])
+    log = read_log(frames[StepTimings], traced)
+    marks = Marks(log, traced)
+    restarts = find_restarts(marks)
     jobs = jobs_of_runs(frames[Jobs], frames[RunCards])
-    windows = _windows(jobs, timed, traced.lazy(), restarts).collect().lazy()
-    placed = place_known(number_spells(seen, restarts), windows)
-    gpus = seats_seen(timed, traced.lazy(), windows).group_by("run_id", "attempt")
+    windows = _windows(jobs, marks, restarts).collect().lazy()
+    placed = (place_known(number_spells(one, restarts), windows) for one in marks)
+    completed = completed_steps(shown_steps(placed))
+    gpus = seats_seen(log, traced, windows).group_by(_ATTEMPT).agg(seen=pl.len())
+    cards = frames[RunCards].select("run_id", card="cluster")
     rows = (
-        windows.join(
-            completed_steps(shown_steps(placed)), on=["run_id", "attempt"], how="left"
-        )
-        .join(gpus.agg(seen=pl.len()), on=["run_id", "attempt"], how="left")
-        .join(
-            frames[RunCards].select("run_id", card="cluster"), on="run_id", how="left"
-        )
+        windows.join(completed, on=_ATTEMPT, how="left")
+        .join(gpus, on=_ATTEMPT, how="left")
+        .join(cards, on="run_id", how="left")
     )
     described = _describe(rows).select(Attempts.column_names()).sort(Attempts.key)
     return Attempts.validate(described.collect(), cast=True)
 
 
-def _windows(
-    jobs: pl.LazyFrame,
-    timed: pl.LazyFrame,
-    traced: pl.LazyFrame,
-    restarts: pl.LazyFrame,
-) -> pl.LazyFrame:
+_ATTEMPT: Final = ["run_id", "attempt"]
+
+
+def _windows(jobs: pl.LazyFrame, marks: Marks, restarts: pl.LazyFrame) -> pl.LazyFrame:
     """Take the windows of each run from the best that tells of them."""
-    ends = pl.concat(
-        [timed.select("run_id", "end_ns"), traced.select("run_id", "end_ns")]
-    )
-    of_jobs = windows_of_jobs(jobs, ends)
-    of_steps = windows_of_steps(timed, restarts).join(of_jobs, on="run_id", how="anti")
+    ends = [one.select("run_id", "end_ns") for one in (marks.log.rows, marks.traced)]
+    of_jobs = windows_of_jobs(jobs, pl.concat(ends))
+    logged = windows_of_steps(marks.log, restarts)
+    of_steps = logged.join(of_jobs, on="run_id", how="anti")
     better = pl.concat([of_jobs, of_steps], how="diagonal")
-    of_traces = windows_of_traces(traced).join(better, on="run_id", how="anti")
+    traced = windows_of_traces(marks.traced)
+    of_traces = traced.join(better, on="run_id", how="anti")
     return end_before_next(pl.concat([better, of_traces], how="diagonal"))
 
 

@@ -6,9 +6,10 @@ import dataframely as dy
 import polars as pl
 
 from analysis._analysis import Analysis, Frames, Results, Thresholds
-from analysis._ledger_evidence import seats_seen, timed_steps, traced_work
+from analysis._ledger_evidence import seats_seen, traced_work
 from analysis._ledger_hosts import mapped_gpus
 from analysis._ledger_layout import place_in_layout
+from analysis._ledger_log import read_log
 from analysis.attempts import Attempts
 from analysis.runs import Runs
 from ingest.tables import (
@@ -77,13 +78,9 @@ def find_gpus(frames: Frames) -> dy.DataFrame[Gpus]:
         frames: Runs, attempts, host map, step timings, kernels, operations and
             collectives.
     """
-    traced = (
-        traced_work(frames[Kernels], frames[Operations], frames[Collectives])
-        .collect()
-        .lazy()
-    )
-    timed = timed_steps(frames[StepTimings], traced)
-    seen = seats_seen(timed, traced, frames[Attempts]).with_columns(
+    traced = traced_work(frames[Kernels], frames[Operations], frames[Collectives])
+    log = read_log(frames[StepTimings], traced)
+    seen = seats_seen(log, traced, frames[Attempts]).with_columns(
         is_seen=pl.lit(value=True)
     )
     mapped = mapped_gpus(frames[HostMap], frames[Attempts])
