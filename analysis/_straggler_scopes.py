@@ -20,12 +20,14 @@ def widest_names(
         parts = parts_of(cover, "gpu", whole)
         kept = _with_every_part_slow(slow, whole, parts, blocks, judged)
         dropped = [
-            parts_of(cover, part, whole).filter(pl.col("whole").is_in(kept))["part"]
+            parts_of(cover, part, whole).filter(pl.col("whole").is_in(kept.implode()))[
+                "part"
+            ]
             for part in ("gpu", "host")
             if part != whole
         ]
-        is_part = pl.col("thing").is_in(pl.concat(dropped))
-        fails = (pl.col("scope") == whole) & ~pl.col("thing").is_in(kept)
+        is_part = pl.col("thing").is_in(pl.concat(dropped).implode())
+        fails = (pl.col("scope") == whole) & ~pl.col("thing").is_in(kept.implode())
         slow = slow.filter(~is_part & ~fails)
     return slow
 

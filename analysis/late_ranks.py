@@ -17,6 +17,12 @@ from ingest.tables import _columns as c
 SIGNIFICANCE: Final = 0.01
 
 
+#: Share of its time that a rank must cost the others alone. Equal GPUs differ by some
+#: 0.3 % for ever: of two that meet often the slower one is last nearly always, and
+#: that says nothing.
+LEAST_RATIO: Final = 0.02
+
+
 class LateRanks(Table):
     """One row per rank with what collectives tell of its arrivals."""
 
@@ -38,7 +44,8 @@ class LateRanks(Table):
     )
     p_value = c.real("Chance of being last so often among equal ranks.")
     is_late = c.flag(
-        "Whether that is beyond chance, over all ranks of the attempt together."
+        "Whether that is beyond chance, over all ranks of the attempt together, and"
+        " costs the others more than healthy ranks do."
     )
 
 
@@ -46,6 +53,7 @@ def find_late_ranks(
     collectives: dy.LazyFrame[Collectives],
     attempts: dy.LazyFrame[Attempts],
     significance: float = SIGNIFICANCE,
+    least_ratio: float = LEAST_RATIO,
 ) -> dy.DataFrame[LateRanks]:
     """Tell the ranks that arrive last more often than equal ranks would.
 
@@ -54,12 +62,14 @@ def find_late_ranks(
     mean probability, and equal to it where all groups have the same size (Hoeffding,
     Ann. Math. Statist. 27, 1956, theorem 4). All ranks of an attempt are tested
     together, by Holm's method, so that a healthy fleet as a whole flags a rank with at
-    most this probability.
+    most this probability. Beyond chance is not yet much: a late rank must also cost
+    the others a share of the time that it was watched for.
 
     Args:
         collectives: What ranks saw of collectives.
         attempts: Attempts, for traces that do not tell theirs.
         significance: Chance of flagging any rank of an attempt of equal ranks. [1]
+        least_ratio: Lateness over time watched that matters. [1]
 
     Returns:
         One row per attempt and rank that took part in a complete collective.
@@ -67,6 +77,8 @@ def find_late_ranks(
     waits = rank_waits(collectives, attempts).filter("joint", "is_complete")
     ranks = _per_rank(waits.filter(pl.col("rank").is_not_null())).collect()
     judged = _holm(ranks.with_columns(p_value=_tail(ranks)), significance)
+    matters = LateRanks.late_ns.col >= least_ratio * pl.col("watched_ns")
+    judged = judged.with_columns(LateRanks.is_late.col & matters)
     rows = judged.select(LateRanks.column_names()).sort(LateRanks.key)
     return LateRanks.validate(rows, cast=True)
 
@@ -76,13 +88,18 @@ def _per_rank(waits: pl.LazyFrame) -> pl.LazyFrame:
     has_last = pl.col("last_rank").is_not_null()
     is_last = (pl.col("last_rank") == pl.col("rank")).fill_null(value=False)
     chance = 1 / pl.col("ranks_seen")
-    return waits.group_by("run_id", "attempt", "rank").agg(
+    rank = ("run_id", "attempt", "rank")
+    watched = pl.col("end_ns").max() - pl.col("start_ns").min()
+    by_trace = waits.group_by(*rank, "trace_id").agg(watched_ns=watched)
+    sums = waits.group_by(rank).agg(
         collectives_count=has_last.cast(pl.Int64).sum(),
         last_count=is_last.cast(pl.Int64).sum(),
         expected_count=chance.filter(has_last).sort().sum(),
         wait_ns=pl.col("wait_ns").sum(),
         late_ns=pl.col("late_ns").filter(is_last).sum(),
     )
+    times = by_trace.group_by(rank).agg(pl.col("watched_ns").sum())
+    return sums.join(times, on=list(rank))
 
 
 def _tail(ranks: pl.DataFrame) -> pl.Series:
@@ -112,7 +129,10 @@ def _holm(ranks: pl.DataFrame, significance: float) -> pl.DataFrame:
 
 def _compute(frames: Frames, thresholds: Thresholds) -> Results:
     found = find_late_ranks(
-        frames[Collectives], frames[Attempts], thresholds["late_rank_significance"]
+        frames[Collectives],
+        frames[Attempts],
+        thresholds["late_rank_significance"],
+        thresholds["late_rank_least_ratio"],
     )
     return {LateRanks: found}
 
@@ -124,5 +144,8 @@ ANALYSIS: Final = Analysis(
     inputs=(Collectives, Attempts),
     outputs=(LateRanks,),
     compute=_compute,
-    thresholds={"late_rank_significance": SIGNIFICANCE},
+    thresholds={
+        "late_rank_significance": SIGNIFICANCE,
+        "late_rank_least_ratio": LEAST_RATIO,
+    },
 )

@@ -8,6 +8,7 @@ from analysis._analysis import Analysis, Frames, Results, Thresholds
 from analysis._straggler_answers import slow_things, tested_runs
 from analysis._straggler_limits import THRESHOLDS, Limits
 from analysis._straggler_search import search
+from analysis._straggler_work import PORTION_ROWS
 from analysis.attempts import Attempts
 from analysis.gpus import Gpus
 from analysis.overlap import Overlap
@@ -78,7 +79,9 @@ class StragglerTests(Table):
     )
 
 
-def find_stragglers(frames: Frames, limits: Limits | None = None) -> Results:
+def find_stragglers(
+    frames: Frames, limits: Limits | None = None, portion_rows: int = PORTION_ROWS
+) -> Results:
     """Find what is slow, beyond chance and beyond what is normal, and what it costs.
 
     Every rank's own work (duration without waits) is held against the median of its
@@ -90,11 +93,12 @@ def find_stragglers(frames: Frames, limits: Limits | None = None) -> Results:
         frames: Step timings, traces with their overlap and collectives, attempts and
             seats; for causes power samples and failures.
         limits: What counts as slow.
+        portion_rows: Steps of ranks to hold at once. [1]
 
     Returns:
         Rows of StragglerSteps, StragglerRanks and StragglerTests.
     """
-    found = search(frames, limits or Limits())
+    found = search(frames, limits or Limits(), portion_rows)
     answers = {
         StragglerSteps: found.totals,
         StragglerRanks: slow_things(found, frames),

@@ -30,9 +30,9 @@ def arrivals(
             "is_p2p": False,
             "sequence": number,
             "match_method": "sequence",
-            "start_ns": number * 10_000 + start,
-            "end_ns": number * 10_000 + 9_000,
-            "duration_ns": 9_000 - start,
+            "start_ns": number * 1_000 + start,
+            "end_ns": number * 1_000 + 900,
+            "duration_ns": 900 - start,
             "time_basis": "gpu",
             "state": "completed",
         }
@@ -73,9 +73,9 @@ def test_five_of_eight_among_eight_ranks_is_late_and_four_is_not() -> None:
     # P(at least 5 of 8 at 1/8) x 8 ranks = 0.0098; at least 4: 0.075
     def last_in(count: int) -> list[list[int]]:
         other = [
-            [10 if rank == number else 0 for rank in range(8)] for number in range(8)
+            [90 if rank == number else 0 for rank in range(8)] for number in range(8)
         ]
-        mine = [[10 if rank == 7 else 0 for rank in range(8)]] * count
+        mine = [[90 if rank == 7 else 0 for rank in range(8)]] * count
         return mine + other[: 8 - count]
 
     assert late(arrivals(last_in(5))).filter("is_late")["rank"].to_list() == [7]
@@ -84,20 +84,27 @@ def test_five_of_eight_among_eight_ranks_is_late_and_four_is_not() -> None:
 
 @pytest.mark.parametrize("seed", range(10))
 def test_equal_ranks_flag_nobody(seed: int) -> None:
-    times = np.random.default_rng(seed).integers(0, 1_000, (200, 16))
+    times = np.random.default_rng(seed).integers(0, 500, (200, 16))
     assert not late(arrivals(times.tolist()))["is_late"].any()
+
+
+def test_always_last_by_next_to_nothing_is_not_late() -> None:
+    # beyond any chance, but 5 ns of every 1,000: healthy GPUs differ by as much
+    rows = late(arrivals([[0, 5]] * 50))
+    assert rows.filter(pl.col("p_value") < 1e-14)["rank"].to_list() == [1]
+    assert not rows["is_late"].any()
 
 
 def test_two_late_ranks_are_both_named() -> None:
     # Holm: once the worst has fallen, the next is held against one test fewer
-    turns = [[0, 0, 0, 0, 0, 0, 10, 20], [0, 0, 0, 0, 0, 0, 20, 10]] * 12
+    turns = [[0] * 6 + [50, 150], [0] * 6 + [150, 50]] * 12
     rows = late(arrivals(turns))
     assert rows.filter("is_late")["rank"].to_list() == [6, 7]
 
 
 def test_attempts_are_judged_apart() -> None:
-    steady = [[0, 0, 0, 30]] * 12
-    turning = [[30 if rank == n % 4 else 0 for rank in range(4)] for n in range(12)]
+    steady = [[0, 0, 0, 90]] * 12
+    turning = [[90 if rank == n % 4 else 0 for rank in range(4)] for n in range(12)]
     rows = late(arrivals(turning), arrivals(steady, attempt=1))
     assert rows.filter("is_late").select("attempt", "rank").rows() == [(1, 3)]
 
