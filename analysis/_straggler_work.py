@@ -9,7 +9,7 @@ from ingest.tables import StepTimings
 
 #: Rows to hold at once: steps are taken in portions of about this many. A row takes
 #: some 100 B while it is compared with its peers.
-PORTION_ROWS: Final = 2_000_000
+PORTION_ROWS: Final = 500_000
 
 #: Steps of a block. The median of a block forgets single slow steps, and blocks hardly
 #: depend on each other where steps correlate up to 0.4.
@@ -76,9 +76,9 @@ def plan_portions(
         block=(position // (block_steps * times)).over("run_id")
     )
     before = pl.col("rows").cum_sum() - pl.col("rows")
-    return blocks.with_columns(
-        portion=(before // portion_rows).min().over("run_id", "block")
-    )
+    numbered = blocks.with_columns(portion=before // portion_rows)
+    first = pl.col("portion").min().over("run_id", "block")
+    return numbered.with_columns(portion=first)
 
 
 def portion_of(steps: pl.LazyFrame, plan: pl.DataFrame) -> pl.DataFrame:

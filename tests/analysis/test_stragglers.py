@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 from analysis import Results
+from analysis._straggler_work import plan_portions
 from analysis.attempts import Attempts
 from analysis.stragglers import (
     ANALYSIS,
@@ -168,6 +169,15 @@ def test_a_run_without_steps_is_said_to_have_none() -> None:
     assert verdict(results)["verdict"] == "no_steps"
     assert slow(results) == []
     assert found()[StragglerTests].is_empty()
+
+
+def test_portions_hold_whole_blocks_and_little_more_than_asked() -> None:
+    # 16 ranks, blocks of 10 steps: 160 rows; the two blocks that begin before 300
+    steps = pl.DataFrame(step_log(healthy(16, 100, 8))).lazy()
+    plan = plan_portions(steps, block_steps=10, portion_rows=300)
+    sizes = plan.group_by("portion").agg(pl.col("rows").sum(), pl.col("block").unique())
+    assert sizes["rows"].sort().to_list() == [320] * 5
+    assert sizes["block"].explode().len() == 10
 
 
 def test_portions_do_not_change_the_answer() -> None:
