@@ -1,6 +1,6 @@
 """Every nanosecond that was paid for, booked to one account."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -81,38 +81,46 @@ def _book(rows: pl.LazyFrame, seats: pl.LazyFrame, ledger: Ledger) -> pl.DataFra
     told = rows.collect().lazy()
     zoned = zones(seats, told, ledger.fronts).collect().lazy()
     cells = cut_cells(weigh(told), zoned).collect().lazy()
-    has_evidence = pl.col("is_known") | pl.col("has_mean")
-    silent = pl.when(has_evidence).then(pl.lit("none")).otherwise("job_basis")
     between = stalls_in_gaps(gaps(cells, zoned), ledger.checkpoints, ledger.seats)
     sums = [
-        _by_category(sum_by_day(split_steps(cells), _STEPS), _STEPS),
-        _by_category(sum_by_day(between.with_columns(basis=silent), _GAPS), _GAPS),
-        _by_category(sum_by_day(_edges(zoned), _EDGES), _EDGES),
+        _by_category(split_steps(cells), _STEPS, (SEAT, "basis")),
+        _by_category(between, _GAPS, (SEAT,)),
+        _by_category(_edges(zoned), _EDGES, (SEAT,)),
     ]
-    is_stall = pl.col("category") == "checkpoint_stall"
-    is_silent = pl.col("basis").is_in(["none", "jobs"])
-    logged = pl.when(is_stall & is_silent).then(pl.lit("step_parts"))
-    return pl.concat(sums).with_columns(basis=pl.coalesce(logged, "basis")).collect()
+    entries = pl.concat(sums, how="diagonal").join(zoned, on=SEAT)
+    has_evidence = pl.col("is_known") | pl.col("has_mean")
+    silent = (
+        pl.when(pl.col("category") == "checkpoint_stall")
+        .then(pl.lit("step_parts"))
+        .when((pl.col("category") == "unattributed") & has_evidence)
+        .then(pl.lit("none"))
+        .otherwise("job_basis")
+    )
+    return entries.select(
+        *[*_ATTEMPT, "day", "category"],
+        basis=pl.coalesce("basis", silent),
+        gpu_ns=pl.col("gpu_ns") * pl.col("weight"),
+    ).collect()
 
 
 def _edges(zoned: pl.LazyFrame) -> pl.LazyFrame:
     """Return the time of each seat before its zone and after it."""
-    before = zoned.with_columns(start_ns="from_ns", end_ns="opened_ns")
-    after = zoned.with_columns(start_ns="closed_ns", end_ns="to_ns")
-    length = pl.col("end_ns") - pl.col("start_ns")
     is_spare = pl.col("role").is_in(["spare", "repair"])
-    return pl.concat([before, after]).with_columns(
-        basis="job_basis",
-        restart=pl.when(is_spare).then(0).otherwise(length),
-        unallocated=pl.when(is_spare).then(length).otherwise(0),
+    sides = [
+        zoned.select(SEAT, is_spare=is_spare, start_ns=first, end_ns=last)
+        for first, last in (("from_ns", "opened_ns"), ("closed_ns", "to_ns"))
+    ]
+    length = pl.col("end_ns") - pl.col("start_ns")
+    return pl.concat(sides).with_columns(
+        restart=pl.when("is_spare").then(0).otherwise(length),
+        unallocated=pl.when("is_spare").then(length).otherwise(0),
     )
 
 
-def _by_category(sums: pl.LazyFrame, accounts: tuple[str, ...]) -> pl.LazyFrame:
-    long = sums.unpivot(
-        accounts,
-        index=["run_id", "attempt", "day", "basis"],
-        variable_name="category",
-        value_name="gpu_ns",
+def _by_category(
+    cells: pl.LazyFrame, accounts: Sequence[str], by: Sequence[str]
+) -> pl.LazyFrame:
+    long = sum_by_day(cells, accounts, by).unpivot(
+        accounts, index=[*by, "day"], variable_name="category", value_name="gpu_ns"
     )
     return long.filter(pl.col("gpu_ns") > 0)

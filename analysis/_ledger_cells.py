@@ -4,6 +4,7 @@ from typing import Final
 
 import polars as pl
 
+from analysis._ledger_accounts import FILLED
 from analysis._ledger_seats import SEAT
 
 #: What a trace tells of a step.
@@ -62,18 +63,25 @@ def cut_cells(rows: pl.LazyFrame, zoned: pl.LazyFrame) -> pl.LazyFrame:
         zoned: What `zones` returns.
 
     Returns:
-        Cells of a seat that share no time, without those of no length and those of
-        steps that came before the first completed one or after the last.
+        Cells of a seat that share no time: seat, start_ns, end_ns, basis, is_redone,
+        is_traced and FILLED. Left out are those of no length and those of steps that
+        came before the first completed one or after the last.
     """
-    start, end = pl.col("start_ns"), pl.col("end_ns")
+    bounds = ["opened_ns", "closed_ns"]
+    ends = ["first_spell", "first_step", "last_spell", "last_step"]
     is_outside = _is_before("", "first_") | _is_before("last_", "")
-    placed = rows.join(zoned, on=SEAT).filter(~is_outside.fill_null(value=False))
-    opened = placed.with_columns(
-        start_ns=start.clip("opened_ns", "closed_ns"), closing=end
-    ).sort(SEAT, "start_ns", "closing")
+    placed = rows.join(zoned.select(SEAT, *bounds, *ends), on=SEAT)
+    start, end = pl.col("start_ns"), pl.col("end_ns")
+    opened = (
+        placed.filter(~is_outside.fill_null(value=False))
+        .with_columns(start.clip(*bounds), pl.min_horizontal(end, "closed_ns"))
+        .select(SEAT, start, end, "basis", "is_redone", "is_traced", *FILLED)
+        .filter(start < end)
+        .sort(SEAT, start, end)
+    )
     following = pl.when(pl.col(SEAT) == pl.col(SEAT).shift(-1)).then(start.shift(-1))
-    ends = pl.min_horizontal("closing", "closed_ns", following)
-    return opened.with_columns(end_ns=ends).drop("closing").filter(start < end)
+    cut = opened.with_columns(pl.min_horizontal(end, following).alias("end_ns"))
+    return cut.filter(start < end)
 
 
 def _is_before(one: str, other: str) -> pl.Expr:
@@ -91,7 +99,7 @@ def gaps(cells: pl.LazyFrame, zoned: pl.LazyFrame) -> pl.LazyFrame:
         zoned: What `zones` returns.
 
     Returns:
-        The columns of `zoned`, start_ns and end_ns; none without length. [ns]
+        Columns seat, run_id, attempt, start_ns and end_ns; none without length. [ns]
     """
     final = zoned.select(SEAT, start_ns="closed_ns", end_ns="closed_ns")
     bounds = pl.concat([cells.select(SEAT, "start_ns", "end_ns"), final])
@@ -99,6 +107,12 @@ def gaps(cells: pl.LazyFrame, zoned: pl.LazyFrame) -> pl.LazyFrame:
     before = pl.when(pl.col(SEAT) == pl.col(SEAT).shift(1)).then(
         pl.col("end_ns").shift(1)
     )
-    between = ordered.select(SEAT, begun=before, end_ns="start_ns").join(zoned, on=SEAT)
-    opened = between.with_columns(start_ns=pl.coalesce("begun", "opened_ns"))
-    return opened.drop("begun").filter(pl.col("start_ns") < pl.col("end_ns"))
+    between = ordered.select(SEAT, begun=before, end_ns="start_ns")
+    lasting = between.filter((pl.col("begun") < pl.col("end_ns")).fill_null(value=True))
+    known = zoned.select(SEAT, "run_id", "attempt", "opened_ns")
+    opened = lasting.join(known, on=SEAT).with_columns(
+        start_ns=pl.coalesce("begun", "opened_ns")
+    )
+    return opened.drop("begun", "opened_ns").filter(
+        pl.col("start_ns") < pl.col("end_ns")
+    )

@@ -7,15 +7,14 @@ import polars as pl
 
 from ingest.times import DAY_NS
 
-#: What sums are kept for; `day` counts days since the epoch.
-_ENTRY: Final = ("run_id", "attempt", "day", "basis")
-
 #: Days that a cell touches if it crosses one midnight.
 _TWO: Final = 2
 
 
-def sum_by_day(cells: pl.LazyFrame, accounts: Sequence[str]) -> pl.LazyFrame:
-    """Sum the accounts of cells over run, attempt, UTC day and basis.
+def sum_by_day(
+    cells: pl.LazyFrame, accounts: Sequence[str], by: Sequence[str]
+) -> pl.LazyFrame:
+    """Sum the accounts of cells over each UTC day.
 
     A cell that crosses one midnight is split in proportion: of the first accounts
     together, C, the first day has floor(C x / L) where x of its length L is before
@@ -24,12 +23,14 @@ def sum_by_day(cells: pl.LazyFrame, accounts: Sequence[str]) -> pl.LazyFrame:
     the other in time.
 
     Args:
-        cells: Columns run_id, attempt, basis, weight (GPUs that the cell speaks for),
-            start_ns, end_ns, and those of accounts, which add up to its length. [ns]
+        cells: Columns of by, start_ns, end_ns, and those of accounts, which add up to
+            the length of the cell. [ns]
         accounts: Names of the accounts.
+        by: Columns to keep apart.
 
     Returns:
-        Columns run_id, attempt, day, basis and those of accounts, as Int128. [ns]
+        Columns of by, day (counted from the epoch) and those of accounts, as Int128.
+        [ns]
     """
     first, last = pl.col("start_ns") // DAY_NS, (pl.col("end_ns") - 1) // DAY_NS
     dated = cells.filter(pl.col("start_ns") < pl.col("end_ns")).with_columns(
@@ -38,10 +39,9 @@ def sum_by_day(cells: pl.LazyFrame, accounts: Sequence[str]) -> pl.LazyFrame:
     wide = [pl.col(account).cast(pl.Int128) for account in accounts]
     within = dated.filter(pl.col("days") == 1).with_columns(wide)
     across = _split(dated.filter(pl.col("days") > 1).with_columns(wide), accounts)
-    columns = [*_ENTRY, "weight", *accounts]
+    columns = [*by, "day", *accounts]
     rows = pl.concat([within.select(columns), across.select(columns)])
-    weighted = [(pl.col(one) * pl.col("weight")).sum() for one in accounts]
-    return rows.group_by(_ENTRY).agg(weighted)
+    return rows.group_by(*by, "day").agg(pl.col(accounts).sum())
 
 
 def _split(cells: pl.LazyFrame, accounts: Sequence[str]) -> pl.LazyFrame:
