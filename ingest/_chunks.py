@@ -5,7 +5,7 @@ from typing import Final
 
 import polars as pl
 
-from ingest import _claims, _parts, _rules
+from ingest import _claims, _rules, _scans
 from ingest._box import meeting
 from ingest._offers import ACCEPTED, REJECTED, Offers, count, together
 from ingest._shelf import Shelf
@@ -90,7 +90,7 @@ class Chunks:
                 self._refuse(table, part, rows_of[part.path], number[part.path])
 
     def _refuse(self, table: type[Table], part: Part, rows: pl.Expr, n: int) -> None:
-        stay, leave = _parts.split(self._shelf.root, part, table, rows)
+        stay, leave = _scans.split(self._shelf.root, part, table, rows)
         self._shelf.replace(part, table, stay)
         records = _rules.records_of_duplicates(table, leave, f" in chunk {n}")
         counts = [count(leave, ACCEPTED, -1), count(records, REJECTED)]

@@ -6,14 +6,14 @@ from typing import Final
 
 import polars as pl
 
-from ingest import _parts
+from ingest import _scans
 from ingest._box import Box
+from ingest._schema import FILE_ID, ROW
 from ingest.manifest import Part
 from ingest.tables import Table
 
-#: Columns that say where a claim is: the path of its part, and its row in there.
+#: Column that says which part a claim is in; `_row` says where in there.
 PATH: Final = "_path"
-ROW: Final = _parts.ROW
 
 _HASH: Final = "_hash"
 
@@ -34,11 +34,11 @@ def hashes(
         box: Bounds of the keys that are meant; all where it is None.
         file_ids: Files whose rows are meant; all where it is None.
     """
-    rows = _parts.scan(root, parts, table)
+    rows = _scans.scan(root, parts, table)
     if box is not None:
         rows = rows.filter(box.holds())
     if file_ids is not None:
-        rows = rows.filter(pl.col(_parts.FILE_ID).is_in(sorted(file_ids)))
+        rows = rows.filter(pl.col(FILE_ID).is_in(sorted(file_ids)))
     return rows.select(_hash(table)).collect().get_column(_HASH)
 
 
@@ -90,9 +90,9 @@ def claims(
     Returns:
         The columns of the key, `file_id`, and where each row is.
     """
-    columns = dict.fromkeys((*table.key, _parts.FILE_ID))
+    columns = dict.fromkeys((*table.key, FILE_ID))
     rows = [
-        _parts.scan(root, [part], table)
+        _scans.scan(root, [part], table)
         .with_row_index(ROW)
         .filter(pl.lit(value=True) if box is None else box.holds())
         .select(*columns, ROW, pl.lit(part.path).alias(PATH), _hash(table))

@@ -5,12 +5,13 @@ from typing import Final, NamedTuple
 
 import polars as pl
 
-from ingest import _parts
+from ingest import _scans
 from ingest._contest import Gone, settle
 from ingest._draft import Draft
 from ingest._offers import ACCEPTED, REJECTED, count, together
-from ingest._parts import FILE_ID
+from ingest._schema import FILE_ID
 from ingest._verdicts import Verdicts
+from ingest.errors import LakeError
 from ingest.staging import Staged
 from ingest.tables import TABLES, IngestedFiles, RejectedRows, Table
 
@@ -63,7 +64,7 @@ def bring(draft: Draft, staged: Sequence[Staged]) -> tuple[Chosen, pl.DataFrame]
     left = {table: _dismiss(draft, table, chosen.gone) for table in TABLES}
 
     def last_of(file_ids: pl.Series) -> pl.DataFrame:
-        known = _parts.scan(draft.root, draft.parts(IngestedFiles), IngestedFiles)
+        known = _scans.scan(draft.root, draft.parts(IngestedFiles), IngestedFiles)
         rows = pl.concat([known, files.lazy()])
         wanted = rows.filter(pl.col(FILE_ID).is_in(file_ids.implode()))
         return wanted.select(FILE_ID, IngestedFiles.last_ns.name).collect()
@@ -85,11 +86,22 @@ def _admit(draft: Draft, staged: Sequence[Staged], new: frozenset[str]) -> pl.Da
         coming = missing & set(some.files[FILE_ID])
         missing -= coming
         frames.append(some.files.filter(pl.col(FILE_ID).is_in(sorted(coming))))
+        _refuse_lost(draft, some)
         draft.add(some.parts)
         for part in some.parts:
             others = set(part.file_ids) - coming
             draft.take_out_files(tables[part.table], part, others)
     return pl.concat(frames)
+
+
+def _refuse_lost(draft: Draft, staged: Staged) -> None:
+    for part in staged.parts:
+        if not (draft.root / part.path).exists():
+            message = (
+                f"{draft.root / part.path}: staged and gone, deleted by another writer;"
+                " lock the lake before staging, and run it again"
+            )
+            raise LakeError(message)
 
 
 def _retire(draft: Draft) -> list[pl.DataFrame]:
@@ -102,7 +114,7 @@ def _retire(draft: Draft) -> list[pl.DataFrame]:
     ]
     counts: list[pl.DataFrame] = []
     for table, part in late:
-        rows = _parts.scan(draft.root, [part], table).select(FILE_ID).collect()
+        rows = _scans.scan(draft.root, [part], table).select(FILE_ID).collect()
         counts.append(count(rows, ACCEPTED, -1))
         counts.append(count(rows, _RETIRED, 1))
         draft.drop(part)

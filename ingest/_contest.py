@@ -12,10 +12,11 @@ from typing import Final, Literal, NamedTuple
 
 import polars as pl
 
-from ingest import _claims, _parts, _rules
+from ingest import _claims, _rules
 from ingest._box import Box, meeting
-from ingest._claims import PATH, ROW
+from ingest._claims import PATH
 from ingest._draft import Draft
+from ingest._schema import FILE_ID, ROW
 from ingest._verdicts import Verdicts
 from ingest.manifest import Part
 from ingest.tables import IngestedFiles, Table
@@ -126,9 +127,9 @@ def _judged(
 
 
 def _judge(table: type[Table], claims: pl.DataFrame, last_of: LastOf) -> pl.DataFrame:
-    files = claims[_parts.FILE_ID].unique()
-    best_first = [*table.key, IngestedFiles.last_ns.name, _parts.FILE_ID]
-    ordered = claims.join(last_of(files), on=_parts.FILE_ID, how="left").sort(
+    files = claims[FILE_ID].unique()
+    best_first = [*table.key, IngestedFiles.last_ns.name, FILE_ID]
+    ordered = claims.join(last_of(files), on=FILE_ID, how="left").sort(
         best_first, descending=True, nulls_last=True
     )
     return ordered.select(PATH, ROW, (~_rules.repeats(table.key)).alias(_WINS))

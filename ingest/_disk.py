@@ -1,11 +1,14 @@
 """What it takes for a file to be there, whole, after the power has failed."""
 
+import io
 import os
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import Any, BinaryIO, Final
+
+import polars as pl
 
 #: Drawn once in the life of a process and inherited by its forks. The names of their
 #: parts start with it, so that recovery can spare what is still being staged.
@@ -18,6 +21,34 @@ PARTIAL: Final = ".partial-"
 def part_name() -> str:
     """Return a new name for a part: 32 hexadecimal digits, then the ending."""
     return f"{PROCESS}{secrets.token_hex(12)}.parquet"
+
+
+def write_frame(path: Path, frame: pl.DataFrame, **options: Any) -> int:
+    """Write rows to a new Parquet file and wait until they are on disk.
+
+    Polars would report a full disk as a malformed file: Python writes what it encodes.
+
+    Args:
+        path: The file.
+        frame: The rows.
+        options: How Polars encodes them.
+
+    Returns:
+        Size of the file. [B]
+
+    Raises:
+        OSError: If the file cannot be written whole; none is left then.
+    """
+    encoded = io.BytesIO()
+    frame.write_parquet(encoded, **options)
+    try:
+        with path.open("wb") as file:
+            file.write(encoded.getbuffer())
+            sync(file)
+    except OSError as error:
+        path.unlink(missing_ok=True)
+        raise OSError(error.errno, error.strerror, str(path)) from error
+    return encoded.tell()
 
 
 def sync(file: BinaryIO) -> None:

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import polars as pl
 
-from ingest import _parts
+from ingest import _parts, _scans
+from ingest._schema import FILE_ID
 from ingest.manifest import Kind, Manifest, Part, Replaced
 from ingest.tables import Table
 
@@ -26,6 +27,7 @@ class Draft:
         self._parts = {part.path: part for part in before.parts}
         self._old = set(self._parts)
         self._dropped: list[Part] = []
+        self._written: list[Part] = []
 
     def parts(self, table: type[Table], *kinds: Kind) -> list[Part]:
         """Return the parts of a table as they are now, of some kinds or of all."""
@@ -58,7 +60,9 @@ class Draft:
     ) -> None:
         """Bring rows in, as parts of their own."""
         if not frame.is_empty():
-            self.add(_parts.write(self.root, table, frame, kind))
+            parts = _parts.write(self.root, table, frame, kind)
+            self._written += parts
+            self.add(parts)
 
     def take_out(self, table: type[Table], part: Part, leaves: pl.Expr) -> pl.DataFrame:
         """Take rows out of a part, which is written anew without them.
@@ -71,7 +75,7 @@ class Draft:
         Returns:
             The rows that left.
         """
-        stay, leave = _parts.split(self.root, part, table, leaves)
+        stay, leave = _scans.split(self.root, part, table, leaves)
         if not leave.is_empty():
             self.drop(part)
             self.write(table, stay, part.kind)
@@ -85,7 +89,7 @@ class Draft:
         if gone.issuperset(part.file_ids):
             self.drop(part)
         elif not gone.isdisjoint(part.file_ids):
-            leaves = pl.col(_parts.FILE_ID).is_in(sorted(gone))
+            leaves = pl.col(FILE_ID).is_in(sorted(gone))
             self.take_out(table, part, leaves)
 
     def seal(self, now_ns: int) -> Manifest:
@@ -106,6 +110,11 @@ class Draft:
             parts=tuple(self._parts.values()),
             replaced=tuple(left),
         )
+
+    def abandon(self) -> None:
+        """Delete the parts that this commit has written; it will not be."""
+        for part in self._written:
+            (self.root / part.path).unlink(missing_ok=True)
 
     def clear(self) -> None:
         """Delete parts that came and went within this commit: nobody saw them."""

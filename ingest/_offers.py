@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 import polars as pl
 
 from ingest import _rules
-from ingest._parts import FILE_ID
+from ingest._schema import FILE_ID
 from ingest.sources import Refusal
 from ingest.tables import IngestedFiles, RejectedRows, Table
 

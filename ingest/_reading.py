@@ -1,12 +1,14 @@
 """Read one file: its rows, its refusals, and what is told of it."""
 
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from ingest import files
 from ingest._chunks import Chunks
+from ingest._expanded import ExpandedFile
 from ingest._shelf import Shelf
 from ingest.errors import UnreadableFileError
 from ingest.sources import Batch, Reading, Refusal, Source
@@ -49,32 +51,37 @@ def read(candidate: Candidate, shelf: Shelf) -> dict[str, Any]:
     the rows before that place are kept and the rest is one refused record.
     """
     chunks = Chunks(candidate.reading.file_id, shelf)
-    try:
-        _read(candidate, chunks)
-    except OSError as error:
-        _refuse(chunks, "unreadable", "file", error.strerror or type(error).__name__)
+    for batch in _batches(candidate):
+        chunks.take(batch)
     chunks.finish()
     return _told(candidate, chunks)
 
 
-def _read(candidate: Candidate, chunks: Chunks) -> None:
+def _batches(candidate: Candidate) -> Iterator[Batch]:
+    """Yield what the reader gives, and what ended it before its time as a refusal."""
+    try:
+        with files.open_expanded(candidate.path) as stream:
+            yield from _batches_of(candidate, stream)
+    except OSError as error:
+        yield _refusal("unreadable", "file", error.strerror or type(error).__name__)
+
+
+def _batches_of(candidate: Candidate, stream: ExpandedFile) -> Iterator[Batch]:
     if candidate.source is None:
         head = files.head_of(candidate.path).text[:_HEAD_CHARACTERS]
-        _refuse(chunks, UNRECOGNIZED, "file", head)
+        yield _refusal(UNRECOGNIZED, "file", head)
         return
-    with files.open_expanded(candidate.path) as stream:
-        try:
-            for batch in candidate.source.read(stream, candidate.reading):
-                chunks.take(batch)
-        except UnreadableFileError as error:
-            _refuse(chunks, "unreadable", error.place, f"expected {error.expected}")
-        if fault := stream.fault:
-            _refuse(chunks, fault.rule, fault.place, f"expected {fault.expected}")
+    try:
+        yield from candidate.source.read(stream, candidate.reading)
+    except UnreadableFileError as error:
+        yield _refusal("unreadable", error.place, f"expected {error.expected}")
+    if fault := stream.fault:
+        yield _refusal(fault.rule, fault.place, f"expected {fault.expected}")
 
 
-def _refuse(chunks: Chunks, rule: str, place: str, raw: str) -> None:
+def _refusal(rule: str, place: str, raw: str) -> Batch:
     """Refuse a file, or what is left of it, as one record."""
-    chunks.take(Batch(refused=(Refusal(IngestedFiles, place, rule, raw),)))
+    return Batch(refused=(Refusal(IngestedFiles, place, rule, raw),))
 
 
 def _told(candidate: Candidate, chunks: Chunks) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 import dataframely as dy
 import polars as pl
 
-from ingest._parts import FILE_ID, schema_of
+from ingest._schema import FILE_ID, schema_of
 from ingest.sources import Refusal
 from ingest.sources._source import RAW_CHARACTERS
 from ingest.tables import RejectedRows, Table

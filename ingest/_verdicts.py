@@ -7,7 +7,7 @@ import polars as pl
 from ingest import _rules
 from ingest._draft import Draft
 from ingest._offers import ACCEPTED, REJECTED, count
-from ingest._parts import FILE_ID
+from ingest._schema import FILE_ID
 from ingest.tables import RejectedRows, Table
 
 #: Records that are held before they are written: some hundred bytes each.

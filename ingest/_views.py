@@ -6,7 +6,8 @@ from typing import Final
 
 import polars as pl
 
-from ingest import _parts
+from ingest import _scans
+from ingest._schema import schema_of
 from ingest.lake import Snapshot
 from ingest.manifest import Part
 from ingest.tables import Table, comment_of
@@ -52,10 +53,10 @@ def texts(values: Sequence[str]) -> str:
 
 
 def _select(lake: Snapshot, table: type[Table]) -> str:
-    schema = _parts.schema_of(table)
+    schema = schema_of(table)
     selects = []
-    for _, parts in _parts.by_fingerprint(lake.parts(table)):
-        first = _parts.scan_as_written(lake.root, parts[:1]).collect_schema()
+    for _, parts in _scans.by_fingerprint(lake.parts(table)):
+        first = _scans.scan_as_written(lake.root, parts[:1]).collect_schema()
         columns = _columns(schema, frozenset(first.names()))
         selects.append(f"SELECT {columns} FROM {_read(parts)}")  # noqa: S608 - quoted
     if not selects:

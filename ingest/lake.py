@@ -10,7 +10,7 @@ from typing import Final, TypeVar, cast
 import dataframely as dy
 import polars as pl
 
-from ingest import _commit, _disk, _parts, manifest
+from ingest import _commit, _disk, _scans, manifest
 from ingest._draft import Draft
 from ingest._lock import locked
 from ingest._recovery import recover, refuse_unusable
@@ -45,7 +45,7 @@ class Snapshot:
 
     def scan(self, table: type[T]) -> dy.LazyFrame[T]:
         """Return the rows of a table, lazily; empty where there are none."""
-        frame = _parts.scan(self.root, self.parts(table), table)
+        frame = _scans.scan(self.root, self.parts(table), table)
         return cast("dy.LazyFrame[T]", frame)
 
 
@@ -77,10 +77,14 @@ class Writer:
         """Bring staged files into the lake as one generation.
 
         Raises:
-            LakeError: If the manifest is damaged.
+            LakeError: If the manifest is damaged, or a staged part is gone.
         """
         draft = self._draft()
-        chosen, files = _commit.bring(draft, staged)
+        try:
+            chosen, files = _commit.bring(draft, staged)
+        except BaseException:
+            draft.abandon()
+            raise
         after = draft.before
         if chosen.new or chosen.gone:
             after = self._seal(draft)

@@ -131,9 +131,8 @@ def replace(root: Path, manifest: Manifest) -> None:
     """Put a manifest in the place of the lake's, whole or not at all."""
     frame = _encode(manifest)
     labels = {"generation": str(manifest.generation), "format": _FORMAT}
-    with _disk.replacing(root / MANIFEST) as partial, partial.open("wb") as file:
-        frame.write_parquet(file, metadata=labels)
-        _disk.sync(file)
+    with _disk.replacing(root / MANIFEST) as partial:
+        _disk.write_frame(partial, frame, metadata=labels)
 
 
 def _encode(manifest: Manifest) -> pl.DataFrame:

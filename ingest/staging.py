@@ -10,6 +10,7 @@ import polars as pl
 from ingest import _parts
 from ingest._offers import COUNTED, FIRST, LAST, together
 from ingest._reading import UNRECOGNIZED, Candidate, read
+from ingest._schema import FILE_ID, schema_of
 from ingest._shelf import Shelf
 from ingest.manifest import Kind, Part
 from ingest.tables import IngestedFiles, Table
@@ -68,13 +69,13 @@ def _files(
     told: Sequence[Mapping[str, Any]], counts: Sequence[pl.DataFrame]
 ) -> pl.DataFrame:
     """Return what was told of files, with what was counted."""
-    schema = _parts.schema_of(IngestedFiles)
-    counted = together(counts).group_by(_parts.FILE_ID)
+    schema = schema_of(IngestedFiles)
+    counted = together(counts).group_by(FILE_ID)
     summed = counted.agg(
         pl.col(*COUNTED[:-2]).sum(), pl.col(FIRST).min(), pl.col(LAST).max()
     )
     rows = pl.DataFrame(told, schema={n: schema[n] for n in schema if n not in COUNTED})
-    files = rows.join(summed, on=_parts.FILE_ID, how="left").with_columns(
+    files = rows.join(summed, on=FILE_ID, how="left").with_columns(
         pl.col(*COUNTED[:-2]).fill_null(0)
     )
     return IngestedFiles.validate(files.select(schema.names()))
