@@ -72,8 +72,9 @@ def roots(events: pl.DataFrame) -> pl.DataFrame:
     Causes stand before what users did, and that before consequences; then the worst,
     then the first. A teardown error never replaces the failure before it.
     """
-    rank = [role_rank(), severity_rank(), "first_ns", "source", "code", "gpu_key"]
-    return events.sort(*rank, "host").unique("chain", keep="first", maintain_order=True)
+    names = ("first_ns", "source", "code", "gpu_key", "host")
+    ranked = events.sort(role_rank(), severity_rank(), *map(pl.col, names))
+    return ranked.unique("chain", keep="first", maintain_order=True)
 
 
 def absorb(events: pl.DataFrame) -> pl.DataFrame:
@@ -134,10 +135,10 @@ def merge_under_switches(events: pl.DataFrame, gpus: pl.DataFrame) -> pl.DataFra
         .join(under, on="host")
         .select("cluster", "switch", "host", "first_ns", "chain")
     )
-    order = {"partition_by": ["cluster", "switch"], "order_by": "first_ns"}
     silence = pl.col("first_ns").diff()
     opens = (silence > FABRIC_NS).fill_null(value=False).cast(pl.Int64)
-    linked = ports.with_columns(_link=opens.cum_sum().over(**order)).with_columns(
+    link = opens.cum_sum().over("cluster", "switch", order_by="first_ns")
+    linked = ports.with_columns(_link=link).with_columns(
         _hosts=pl.col("host").n_unique().over("cluster", "switch", "_link")
     )
     shared = linked.filter(pl.col("_hosts") > 1).sort(
