@@ -50,14 +50,15 @@ class Gathered:
             yield _mark_redone(placed, self.rollbacks).collect().lazy()
 
 
-def gather(frames: Frames) -> Gathered:
+def gather(frames: Frames, portion_rows: int) -> Gathered:
     """Gather the steps of all runs.
 
     Args:
         frames: Attempts, overlap, step timings, kernels and collectives.
+        portion_rows: Rows of step logs to hold at once. [1]
     """
     attempts, overlap = frames[Attempts], frames[Overlap]
-    log = read_log(frames[StepTimings], overlap)
+    log = read_log(frames[StepTimings], overlap, portion_rows)
     marks = Marks(log, _windows_of_steps(overlap))
     restarts = find_restarts(marks)
     shown = shown_steps(

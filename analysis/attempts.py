@@ -14,7 +14,7 @@ from analysis._ledger_attempts import (
 )
 from analysis._ledger_evidence import Marks, place_known, seats_seen, traced_work
 from analysis._ledger_jobs import jobs_of_runs
-from analysis._ledger_log import read_log
+from analysis._ledger_log import PORTION_ROWS, read_log
 from analysis._ledger_progress import completed_steps, shown_steps
 from analysis._ledger_restarts import find_restarts, number_spells
 from ingest.tables import (
@@ -63,7 +63,9 @@ class Attempts(Table):
     hosts = c.text("Nodes that it held, separated by commas.")
 
 
-def find_attempts(frames: Frames) -> dy.DataFrame[Attempts]:
+def find_attempts(
+    frames: Frames, portion_rows: int = PORTION_ROWS
+) -> dy.DataFrame[Attempts]:
     """Find the attempts of every run and the steps that each completed.
 
     Attempts are the jobs of a run; without any, those that its step log names or that
@@ -71,12 +73,13 @@ def find_attempts(frames: Frames) -> dy.DataFrame[Attempts]:
 
     Args:
         frames: Run cards, jobs, step timings, kernels, operations and collectives.
+        portion_rows: Rows of step logs to hold at once. [1]
 
     Returns:
         One row per attempt. No attempt of a run lasts into the next.
     """
     traced = traced_work(frames[Kernels], frames[Operations], frames[Collectives])
-    log = read_log(frames[StepTimings], traced)
+    log = read_log(frames[StepTimings], traced, portion_rows)
     marks = Marks(log, traced)
     restarts = find_restarts(marks)
     jobs = jobs_of_runs(frames[Jobs], frames[RunCards])

@@ -11,6 +11,7 @@ from analysis._ledger_book import Ledger, book_all
 from analysis._ledger_evidence import place_known
 from analysis._ledger_gathered import gather
 from analysis._ledger_ladder import LADDER
+from analysis._ledger_log import PORTION_ROWS
 from analysis._ledger_progress import completed_steps
 from analysis._ledger_seats import number_seats
 from analysis._ledger_zones import frontiers
@@ -37,7 +38,9 @@ class LostTime(Table):
     gpu_ns = c.gpu_time_ns("GPU time in the account.")
 
 
-def account_time(frames: Frames) -> dy.DataFrame[LostTime]:
+def account_time(
+    frames: Frames, portion_rows: int = PORTION_ROWS
+) -> dy.DataFrame[LostTime]:
     """Book every GPU-nanosecond that was paid for to one account.
 
     Each attempt of each GPU is cut into time before its first completed step and after
@@ -49,12 +52,13 @@ def account_time(frames: Frames) -> dy.DataFrame[LostTime]:
     Args:
         frames: Attempts, allocations, overlap, step timings, kernels, collectives and
             checkpoints.
+        portion_rows: Rows of step logs to hold at once. [1]
 
     Returns:
         One row per run, attempt, UTC day, account and basis, in the order of the key.
         Over a run they add up to its allocations, to the nanosecond. [ns]
     """
-    gathered = gather(frames)
+    gathered = gather(frames, portion_rows)
     ledger = Ledger(
         seats=number_seats(frames[Allocations]).collect().lazy(),
         fronts=frontiers(

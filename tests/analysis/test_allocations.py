@@ -5,45 +5,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analysis._analysis import Frames
-from analysis.allocations import ANALYSIS, Allocations
-from analysis.attempts import ANALYSIS as ATTEMPTS
+from analysis.allocations import Allocations
 from analysis.attempts import Attempts
-from analysis.gpus import ANALYSIS as GPUS
 from analysis.gpus import Gpus
-from analysis.runs import ANALYSIS as RUNS
 from analysis.runs import Runs
-from ingest.tables import HostMap, Jobs, Kernels, RunCards, StepTimings, Table
-
-Row = dict[str, object]
-
-
-def rows(table: type[Table], *given: Row) -> pl.LazyFrame:
-    blank: Row = dict.fromkeys(table.column_names()) | {"file_id": "f", "run_id": "r"}
-    full = [blank | row for row in given]
-    return pl.LazyFrame(full, schema=table.create_empty().schema)
+from ingest.tables import HostMap, Jobs, Kernels, RunCards, StepTimings
+from tests.analysis.ledgers import Tables, booked, job, rows, step
 
 
-def job(number: int, start: int, end: int, gpus: int | None) -> Row:
-    named = {"cluster": "c", "job_id": str(number), "state": "FAILED", "submit_ns": 0}
-    return named | {"start_ns": start, "end_ns": end, "gpu_count": gpus}
-
-
-def step(rank: int | None, start: int, end: int, number: int = 1) -> Row:
-    timing = {"rank": rank, "step": number, "start_ns": start}
-    scope = "run_mean" if rank is None else "rank"
-    return timing | {"duration_ns": end - start, "scope": scope, "step_count": 1}
-
-
-def card(**fields: object) -> Row:
-    return {"cluster": "c", "zone": "UTC", "billing": "allocated"} | fields
-
-
-def paid(tables: dict[type[Table], pl.LazyFrame]) -> pl.DataFrame:
-    for analysis in (ATTEMPTS, RUNS, GPUS, ANALYSIS):
-        found = analysis.compute(Frames(tables), {})
-        tables = tables | {table: frame.lazy() for table, frame in found.items()}
-    return tables[Allocations].collect()
+def paid(tables: Tables) -> pl.DataFrame:
+    return booked(tables, "allocations")[Allocations].collect()
 
 
 def told(found: pl.DataFrame) -> list[tuple[object, ...]]:
@@ -54,7 +25,7 @@ def told(found: pl.DataFrame) -> list[tuple[object, ...]]:
 def test_job_pays_for_its_gpus_ranks_first() -> None:
     tables = {
         Jobs: rows(Jobs, job(1, 10, 90, 3)),
-        StepTimings: rows(StepTimings, step(0, 20, 30), step(1, 20, 30)),
+        StepTimings: rows(StepTimings, step(0, 1, 20, 30), step(1, 1, 20, 30)),
     }
     assert told(paid(tables)) == [
         (0, 0, 0, "rank", 10, 90),
@@ -80,16 +51,16 @@ def test_spare_has_its_name_from_the_host_map() -> None:
 
 
 def test_one_rank_that_logs_does_not_make_the_others_spares() -> None:
-    log = rows(StepTimings, step(0, 20, 30))
+    log = rows(StepTimings, step(0, 1, 20, 30))
     tables = {Jobs: rows(Jobs, job(1, 10, 90, 4)), StepTimings: log}
     assert [row[3] for row in told(paid(tables))] == ["rank"] * 4
-    layout = card(tp=1, cp=1, pp=1, dp=3, ep=1)
+    layout = {"tp": 1, "cp": 1, "pp": 1, "dp": 3, "ep": 1}
     found = paid({**tables, RunCards: rows(RunCards, layout)})
     assert [row[3] for row in told(found)] == ["rank", "rank", "rank", "spare"]
 
 
 def test_without_a_job_ranks_are_paid_for_while_the_attempt_was_seen() -> None:
-    log = rows(StepTimings, step(0, 20, 30), step(1, 25, 60))
+    log = rows(StepTimings, step(0, 1, 20, 30), step(1, 1, 25, 60))
     assert told(paid({StepTimings: log})) == [
         (0, 0, 0, "rank", 20, 60),
         (0, 1, 1, "rank", 20, 60),
@@ -97,9 +68,7 @@ def test_without_a_job_ranks_are_paid_for_while_the_attempt_was_seen() -> None:
 
 
 def test_queue_is_not_paid_for() -> None:
-    tables: dict[type[Table], pl.LazyFrame] = {
-        Jobs: rows(Jobs, job(1, 10, 20, 1), job(2, 50, 60, 1))
-    }
+    tables: Tables = {Jobs: rows(Jobs, job(1, 10, 20, 1), job(2, 50, 60, 1))}
     assert [row[4:] for row in told(paid(tables))] == [(10, 20), (50, 60)]
 
 
@@ -109,7 +78,7 @@ def test_reservation_is_paid_for_between_attempts_and_beyond_them() -> None:
     # GPU 1   |- spare -| restart | spare |
     tables = {
         Jobs: rows(Jobs, job(1, 10, 20, 1), job(2, 50, 60, 1)),
-        RunCards: rows(RunCards, card(billing="reserved", reserved_gpus=2)),
+        RunCards: rows(RunCards, {"billing": "reserved", "reserved_gpus": 2}),
     }
     assert told(paid(tables)) == [
         (0, 0, None, "rank", 10, 20),
@@ -122,8 +91,8 @@ def test_reservation_is_paid_for_between_attempts_and_beyond_them() -> None:
 
 
 def test_mean_over_the_run_is_paid_for_as_the_card_says() -> None:
-    log = rows(StepTimings, step(None, 20, 30))
-    layout = rows(RunCards, card(tp=2, cp=1, pp=1, dp=1, ep=1))
+    log = rows(StepTimings, step(None, 1, 20, 30))
+    layout = rows(RunCards, {"tp": 2, "cp": 1, "pp": 1, "dp": 1, "ep": 1})
     found = paid({StepTimings: log, RunCards: layout})
     assert told(found) == [
         (0, 0, None, "rank", 20, 30),
@@ -132,10 +101,9 @@ def test_mean_over_the_run_is_paid_for_as_the_card_says() -> None:
 
 
 def test_trace_without_a_rank_is_paid_for_while_it_lasts() -> None:
-    work = {"device": 0, "stream": 7, "category": "compute", "linked": True}
-    first = work | {"trace_id": "t", "start_ns": 0, "duration_ns": 10}
-    later = work | {"trace_id": "u", "start_ns": 50, "duration_ns": 20}
-    tables: dict[type[Table], pl.LazyFrame] = {Kernels: rows(Kernels, first, later)}
+    first = {"trace_id": "t", "start_ns": 0, "duration_ns": 10}
+    later = {"trace_id": "u", "start_ns": 50, "duration_ns": 20}
+    tables: Tables = {Kernels: rows(Kernels, first, later)}
     found = paid(tables).sort("from_ns")
     assert found.select("trace_id", "from_ns", "to_ns").rows() == [
         ("t", 0, 10),
@@ -145,7 +113,7 @@ def test_trace_without_a_rank_is_paid_for_while_it_lasts() -> None:
 
 @pytest.mark.parametrize("gpus", [10**12, -1, 0])
 def test_impossible_number_of_gpus_is_unknown(gpus: int) -> None:
-    log = rows(StepTimings, step(0, 20, 30))
+    log = rows(StepTimings, step(0, 1, 20, 30))
     tables = {Jobs: rows(Jobs, job(1, 10, 90, gpus)), StepTimings: log}
     assert told(paid(tables)) == [(0, 0, 0, "rank", 10, 90)]
 
@@ -161,7 +129,7 @@ def test_one_gpu_is_never_paid_for_twice_at_once(
 ) -> None:
     tables = {
         Jobs: rows(Jobs, *[job(n, *one) for n, one in enumerate(jobs)]),
-        RunCards: rows(RunCards, card(billing="reserved", reserved_gpus=reserved)),
+        RunCards: rows(RunCards, {"billing": "reserved", "reserved_gpus": reserved}),
     }
     found = paid(tables).sort("slot", "from_ns")
     next_start = pl.col("from_ns").shift(-1).over("slot")

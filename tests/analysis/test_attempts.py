@@ -1,51 +1,14 @@
 """Attempts: from jobs, from the step log, from its restarts, from traces."""
 
-from collections.abc import Mapping
-
 import polars as pl
 
 from analysis._analysis import Frames
 from analysis.attempts import Attempts, find_attempts
-from ingest.tables import Jobs, Kernels, RunCards, StepTimings, Table
-
-FIXED: Mapping[type[Table], dict[str, object]] = {
-    StepTimings: {"clock": "host", "scope": "rank", "step_count": 1},
-    Jobs: {
-        "cluster": "c",
-        "state": "COMPLETED",
-        "restart_count": 0,
-        "time_quality": "exact",
-    },
-    Kernels: {
-        "trace_id": "t",
-        "device": 0,
-        "stream": 7,
-        "category": "compute",
-        "linked": True,
-    },
-    RunCards: {"cluster": "c", "zone": "UTC", "billing": "allocated"},
-}
+from ingest.tables import Jobs, Kernels, RunCards, StepTimings
+from tests.analysis.ledgers import Row, rows, step
 
 
-def rows(table: type[Table], *given: Mapping[str, object]) -> pl.LazyFrame:
-    blank: dict[str, object] = dict.fromkeys(table.column_names())
-    blank |= {"file_id": "f", "run_id": "r"}
-    full = [
-        blank | ({"event": n} if table is Kernels else {}) | FIXED[table] | dict(row)
-        for n, row in enumerate(given)
-    ]
-    schema = table.create_empty().schema
-    return table.validate(pl.DataFrame(full, schema=schema)).lazy()
-
-
-def step(
-    rank: int, step: int, start: int, end: int, **more: object
-) -> dict[str, object]:
-    timing = {"rank": rank, "step": step, "start_ns": start, "duration_ns": end - start}
-    return timing | more
-
-
-def steps(*given: Mapping[str, object]) -> Frames:
+def steps(*given: Row) -> Frames:
     return Frames({StepTimings: rows(StepTimings, *given)})
 
 

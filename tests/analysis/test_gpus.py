@@ -10,34 +10,21 @@ from analysis._ledger_layout import place_in_layout
 from analysis.attempts import Attempts
 from analysis.gpus import find_gpus
 from analysis.runs import Runs
-from ingest.tables import HostMap, Kernels, StepTimings, Table
+from ingest.tables import HostMap, Kernels, StepTimings
+from tests.analysis.ledgers import Row, rows, step
 
 
-def rows(table: type[Table], *given: dict[str, object]) -> pl.LazyFrame:
-    blank: dict[str, object] = dict.fromkeys(table.column_names()) | {"run_id": "r"}
-    full = [blank | row for row in given]
-    return pl.LazyFrame(full, schema=table.create_empty().schema)
-
-
-def attempt(number: int, start: int, end: int, hosts: str | None) -> dict[str, object]:
+def attempt(number: int, start: int, end: int, hosts: str | None) -> Row:
     return {
         "attempt": number,
-        "cluster": "c",
-        "basis": "jobs",
         "start_ns": start,
         "end_ns": end,
-        "is_running": False,
         "hosts": hosts,
     }
 
 
-def step(rank: int, start: int) -> dict[str, object]:
-    timing = {"rank": rank, "step": 1, "start_ns": start, "duration_ns": 5}
-    return timing | {"scope": "rank", "step_count": 1}
-
-
-RUN: dict[str, object] = {"tp": 2, "cp": 1, "pp": 1, "dp": 1, "ep": 1}
-MAP: list[dict[str, object]] = [
+RUN: Row = {"tp": 2, "cp": 1, "pp": 1, "dp": 1, "ep": 1}
+MAP: list[Row] = [
     {"rank": 0, "host": "n0", "local_rank": 0, "gpu_uuid": "GPU-a"},
     {"rank": 1, "host": "n1", "local_rank": 0, "gpu_uuid": "GPU-b"},
     {"rank": None, "host": "n2", "local_rank": 0, "gpu_uuid": "GPU-c"},
@@ -50,7 +37,7 @@ def test_ranks_and_spares_of_the_map() -> None:
             Runs: rows(Runs, RUN),
             Attempts: rows(Attempts, attempt(0, 10, 90, None)),
             HostMap: rows(HostMap, *MAP),
-            StepTimings: rows(StepTimings, step(0, 20)),
+            StepTimings: rows(StepTimings, step(0, 1, 20, 25)),
         }
     )
     found = find_gpus(frames)
@@ -67,7 +54,7 @@ def test_rank_that_is_on_no_map_has_no_host() -> None:
     frames = Frames(
         {
             Attempts: rows(Attempts, attempt(0, 10, 90, None)),
-            StepTimings: rows(StepTimings, step(5, 20)),
+            StepTimings: rows(StepTimings, step(5, 1, 20, 25)),
         }
     )
     assert find_gpus(frames).select("rank", "host", "tp_rank").rows() == [
@@ -97,8 +84,7 @@ def test_map_is_believed_where_the_job_held_its_nodes(
 
 
 def test_trace_without_a_rank_has_the_bounds_of_its_trace() -> None:
-    work = {"device": 3, "stream": 7, "event": 0, "category": "compute"}
-    kernel = work | {"trace_id": "t", "start_ns": 20, "duration_ns": 30, "linked": True}
+    kernel = {"device": 3, "start_ns": 20, "duration_ns": 30}
     frames = Frames(
         {
             Attempts: rows(Attempts, attempt(0, 10, 90, None)),

@@ -1,29 +1,12 @@
 """Runs: the card joined to what was seen."""
 
-from typing import TypeVar, cast
-
-import dataframely as dy
-import polars as pl
-
 from analysis.attempts import Attempts
 from analysis.runs import describe_runs
-from ingest.tables import Jobs, RunCards, Table
+from ingest.tables import Jobs, RunCards
+from tests.analysis.ledgers import Row, rows
 
-T = TypeVar("T", bound=Table)
-
-
-def rows(table: type[T], *given: dict[str, object]) -> dy.LazyFrame[T]:
-    blank: dict[str, object] = dict.fromkeys(table.column_names())
-    full = [blank | row for row in given]
-    frame = pl.LazyFrame(full, schema=table.create_empty().schema)
-    return cast("dy.LazyFrame[T]", frame)
-
-
-CARD: dict[str, object] = {
-    "file_id": "f",
-    "run_id": "r",
+CARD: Row = {
     "cluster": "pod",
-    "zone": "UTC",
     "billing": "reserved",
     "reserved_gpus": 16,
     "gpus": 10,
@@ -32,7 +15,7 @@ CARD: dict[str, object] = {
 }
 
 
-def attempt(number: int, start: int, end: int, gpus: int) -> dict[str, object]:
+def attempt(number: int, start: int, end: int, gpus: int) -> Row:
     bounds = {"start_ns": start, "end_ns": end, "gpu_count": gpus}
     return {"run_id": "r", "attempt": number, "cluster": "seen"} | bounds
 

@@ -1,0 +1,146 @@
+"""Every nanosecond that was paid for is booked once, whatever the input."""
+
+from typing import Final
+
+import hypothesis.strategies as st
+import polars as pl
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from analysis.allocations import Allocations
+from analysis.lost_time import LostTime
+from ingest.tables import (
+    Checkpoints,
+    Collectives,
+    HostMap,
+    Jobs,
+    Kernels,
+    RunCards,
+    StepTimings,
+    Table,
+)
+from ingest.times import DAY_NS, day_of
+from tests.analysis.ledgers import Row, booked, rows
+
+
+def some(values: dict[str, st.SearchStrategy[object]]) -> st.SearchStrategy[list[Row]]:
+    return st.lists(st.fixed_dictionaries(values), max_size=8)
+
+
+def maybe(values: st.SearchStrategy[object]) -> st.SearchStrategy[object]:
+    return st.none() | values
+
+
+#: Any instant within a few days, most of them near to another or to midnight.
+instant = st.integers(0, 60) | st.builds(
+    lambda day, off: day * DAY_NS + off, st.integers(0, 3), st.integers(-30, 30)
+)
+length = st.integers(0, 40) | st.integers(0, 3 * DAY_NS) | st.just(2**62)
+rank = st.integers(0, 2)
+number = st.integers(-1, 4)
+span = {"start_ns": instant, "duration_ns": length}
+place = {"attempt": maybe(st.integers(0, 2)), "rank": maybe(rank), "step": number}
+trace = {"trace_id": st.sampled_from(["t", "u"]), "device": st.integers(0, 1)}
+hostile = st.fixed_dictionaries(
+    {
+        Jobs: some(
+            {
+                "job_id": st.sampled_from(["1", "2", "3"]),
+                "start_ns": maybe(instant),
+                "end_ns": maybe(instant),
+                "gpu_count": maybe(st.integers(-1, 5)),
+            }
+        ),
+        StepTimings: some(
+            span
+            | place
+            | dict.fromkeys(
+                ("compute_ns", "wait_ns", "communication_ns"), maybe(length)
+            )
+            | dict.fromkeys(("data_ns", "checkpoint_ns"), maybe(length))
+            | {"scope": st.sampled_from(["rank", "rank", "run_mean"])}
+            | {"step_count": st.integers(0, 3)}
+        ),
+        Kernels: some(
+            span
+            | place
+            | trace
+            | {"category": st.sampled_from(["compute", "communication", "memory"])}
+        ),
+        Collectives: some(
+            span
+            | place
+            | trace
+            | {
+                "group_id": st.just("g"),
+                "group_size": st.integers(1, 2),
+                "kind": st.sampled_from(["allreduce", "broadcast", "send", "recv"]),
+                "is_p2p": st.booleans(),
+                "peer_rank": maybe(rank),
+                "sequence": maybe(number),
+                "end_ns": maybe(instant),
+            }
+        ),
+        Checkpoints: some(
+            {"attempt": maybe(st.integers(0, 2)), "rank": maybe(rank)}
+            | {"start_ns": instant, "stall_ns": maybe(length), "kind": st.just("save")}
+        ),
+        HostMap: some({"rank": maybe(rank), "host": st.sampled_from(["n0", "n1"])}),
+        RunCards: st.lists(
+            st.fixed_dictionaries(
+                {
+                    "billing": st.sampled_from(["allocated", "reserved"]),
+                    "reserved_gpus": maybe(st.integers(0, 5)),
+                }
+                | dict.fromkeys(("tp", "cp", "pp", "dp"), maybe(st.integers(1, 2)))
+            ),
+            max_size=1,
+        ),
+    }
+)
+
+PER_DAY: Final = ["run_id", "attempt", "day"]
+
+
+def paid_by_day(allocations: pl.LazyFrame) -> pl.DataFrame:
+    """What allocations pay for on each day of each attempt."""
+    first, last = pl.col("from_ns") // DAY_NS, (pl.col("to_ns") - 1) // DAY_NS
+    dated = allocations.with_columns(day=pl.int_ranges(first, last + 1)).explode("day")
+    opened = pl.max_horizontal("from_ns", pl.col("day") * DAY_NS)
+    closed = pl.min_horizontal("to_ns", (pl.col("day") + 1) * DAY_NS)
+    named = dated.with_columns(
+        day=day_of(pl.col("day") * DAY_NS), gpu_ns=(closed - opened).cast(pl.Int128)
+    )
+    return named.group_by(PER_DAY).agg(pl.col("gpu_ns").sum()).sort(PER_DAY).collect()
+
+
+def check_every_nanosecond_is_booked_once(
+    given_rows: dict[type[Table], list[Row]],
+) -> None:
+    tables = {
+        table: rows(table, *some_rows)
+        for table, some_rows in given_rows.items()
+        if some_rows
+    }
+    frames = booked(tables)
+    lost = frames[LostTime].with_columns(LostTime.gpu_ns.col.cast(pl.Int128))
+    assert lost.filter(pl.col("gpu_ns") <= 0).collect().is_empty()
+    summed = lost.group_by(PER_DAY).agg(pl.col("gpu_ns").sum()).sort(PER_DAY)
+    assert summed.collect().rows() == paid_by_day(frames[Allocations]).rows()
+
+
+@settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
+@given(hostile)
+def test_every_nanosecond_is_booked_once(
+    given_rows: dict[type[Table], list[Row]],
+) -> None:
+    check_every_nanosecond_is_booked_once(given_rows)
+
+
+@pytest.mark.slow
+@settings(max_examples=1_000, deadline=None, suppress_health_check=list(HealthCheck))
+@given(hostile)
+def test_every_nanosecond_is_booked_once_at_length(
+    given_rows: dict[type[Table], list[Row]],
+) -> None:
+    check_every_nanosecond_is_booked_once(given_rows)
