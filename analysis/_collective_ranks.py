@@ -1,9 +1,17 @@
 """What each rank waited for in each collective."""
 
+from collections.abc import Iterator
+from typing import Final
+
 import polars as pl
 
 from analysis._collective_kinds import is_joint
 from analysis._collective_matching import INSTANCE, PAIR, match
+
+#: Rows to hold at once; matching a row takes some 600 B.
+BATCH_ROWS: Final = 1_000_000
+
+_GROUP: Final = ("run_id", "group_id")
 
 _ARRIVAL, _LEFT = pl.col("arrival_ns"), pl.col("left_ns")
 
@@ -40,6 +48,28 @@ def rank_waits(collectives: pl.LazyFrame, attempts: pl.LazyFrame) -> pl.LazyFram
     return rows.join(instances, on=list(INSTANCE), nulls_equal=True).with_columns(
         wait_ns=pl.when("is_complete").then(wait)
     )
+
+
+def waits_in_batches(
+    collectives: pl.LazyFrame, attempts: pl.LazyFrame, batch_rows: int = BATCH_ROWS
+) -> Iterator[pl.LazyFrame]:
+    """Yield the waits of whole groups, at least one, about so many rows at a time.
+
+    Collectives of different groups have nothing to do with each other, so that no more
+    than the largest group must fit into memory.
+
+    Args:
+        collectives: Rows of Collectives.
+        attempts: Rows of Attempts.
+        batch_rows: Rows to hold at once. [1]
+    """
+    counted = collectives.group_by(_GROUP).len("rows").collect(engine="streaming")
+    before = pl.col("rows").cast(pl.Int64).cum_sum() - pl.col("rows")
+    groups = counted.sort(_GROUP).with_columns(batch=before // batch_rows)
+    for batch in groups.partition_by("batch") or [groups]:
+        names = batch.lazy().select(_GROUP)
+        rows = collectives.join(names, on=list(_GROUP), how="semi")
+        yield rank_waits(rows, attempts)
 
 
 def _with_arrivals(rows: pl.LazyFrame) -> pl.LazyFrame:

@@ -5,7 +5,7 @@ from typing import Final
 import polars as pl
 
 from analysis._collective_matching import PAIR
-from analysis._collective_ranks import rank_waits
+from analysis._collective_ranks import waits_in_batches
 from analysis._overlap_chunks import CHUNK_ROWS
 from analysis._overlap_measures import Measures, kernel_intervals, measure_windows
 from analysis._overlap_windows import DEVICE
@@ -74,14 +74,16 @@ def _windows(overlap: pl.LazyFrame) -> pl.DataFrame:
 
 def _waiting(collectives: pl.LazyFrame, attempts: pl.LazyFrame) -> pl.DataFrame:
     """Return the rows of collectives that make ranks wait, each until it may go on."""
-    waits = rank_waits(collectives, attempts)
     makes_wait = pl.col("joint") | (pl.col("kind") == PAIR)
     on_gpu = (pl.col("time_basis") == "gpu") & pl.col("device").is_not_null()
     until = pl.col(START) + pl.col("wait_ns").fill_null(0)
-    return (
-        waits.filter(makes_wait & on_gpu)
-        .select(*_TRACE, START, until.alias(END), "is_complete")
-        .collect()
+    return pl.concat(
+        [
+            waits.filter(makes_wait & on_gpu)
+            .select(*_TRACE, START, until.alias(END), "is_complete")
+            .collect()
+            for waits in waits_in_batches(collectives, attempts)
+        ]
     )
 
 

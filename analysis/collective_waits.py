@@ -7,7 +7,7 @@ import polars as pl
 
 from analysis._analysis import Analysis, Frames, Results, Thresholds
 from analysis._collective_kinds import bus_factor
-from analysis._collective_ranks import rank_waits
+from analysis._collective_ranks import waits_in_batches
 from analysis.attempts import Attempts
 from ingest.tables import Collectives, Table
 from ingest.tables import _columns as c
@@ -74,10 +74,15 @@ def measure_waits(
     Returns:
         One row per collective, in the order of the key.
     """
-    by_collective = rank_waits(collectives, attempts).group_by("instance")
-    gathered = by_collective.agg(**_names(), **_measures())
-    rows = _with_bandwidth(gathered).select(CollectiveWaits.column_names())
-    return CollectiveWaits.validate(rows.sort(CollectiveWaits.key).collect(), cast=True)
+    found = [
+        _with_bandwidth(waits.group_by("instance").agg(**_names(), **_measures()))
+        .select(CollectiveWaits.column_names())
+        .collect()
+        for waits in waits_in_batches(collectives, attempts)
+    ]
+    return CollectiveWaits.validate(
+        pl.concat(found).sort(CollectiveWaits.key), cast=True
+    )
 
 
 def _names() -> dict[str, pl.Expr]:

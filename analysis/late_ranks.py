@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 
 from analysis._analysis import Analysis, Frames, Results, Thresholds
-from analysis._collective_ranks import rank_waits
+from analysis._collective_ranks import waits_in_batches
 from analysis.attempts import Attempts
 from ingest.tables import Collectives, Table
 from ingest.tables import _columns as c
@@ -74,8 +74,8 @@ def find_late_ranks(
     Returns:
         One row per attempt and rank that took part in a complete collective.
     """
-    waits = rank_waits(collectives, attempts).filter("joint", "is_complete")
-    ranks = _per_rank(waits.filter(pl.col("rank").is_not_null())).collect()
+    parts = [_per_trace(w) for w in waits_in_batches(collectives, attempts)]
+    ranks = _per_rank(pl.concat(parts))
     judged = _holm(ranks.with_columns(p_value=_tail(ranks)), significance)
     matters = LateRanks.late_ns.col >= least_ratio * pl.col("watched_ns")
     judged = judged.with_columns(LateRanks.is_late.col & matters)
@@ -83,23 +83,44 @@ def find_late_ranks(
     return LateRanks.validate(rows, cast=True)
 
 
-def _per_rank(waits: pl.LazyFrame) -> pl.LazyFrame:
-    """Add up each rank's part; only where one rank is clearly last, one counts."""
+def _per_trace(waits: pl.LazyFrame) -> pl.DataFrame:
+    """Add up each rank's part by trace; only where one rank is clearly last, it counts.
+
+    Chances are kept by the number of ranks they are shared among, so that their sum
+    does not depend on the order of the rows.
+    """
     has_last = pl.col("last_rank").is_not_null()
     is_last = (pl.col("last_rank") == pl.col("rank")).fill_null(value=False)
-    chance = 1 / pl.col("ranks_seen")
-    rank = ("run_id", "attempt", "rank")
-    watched = pl.col("end_ns").max() - pl.col("start_ns").min()
-    by_trace = waits.group_by(*rank, "trace_id").agg(watched_ns=watched)
-    sums = waits.group_by(rank).agg(
-        collectives_count=has_last.cast(pl.Int64).sum(),
-        last_count=is_last.cast(pl.Int64).sum(),
-        expected_count=chance.filter(has_last).sort().sum(),
-        wait_ns=pl.col("wait_ns").sum(),
-        late_ns=pl.col("late_ns").filter(is_last).sum(),
+    known = pl.col("joint") & pl.col("is_complete") & pl.col("rank").is_not_null()
+    by = ("run_id", "attempt", "rank", "trace_id", "ranks_seen")
+    return (
+        waits.filter(known)
+        .group_by(by)
+        .agg(
+            collectives_count=has_last.cast(pl.Int64).sum(),
+            last_count=is_last.cast(pl.Int64).sum(),
+            wait_ns=pl.col("wait_ns").sum(),
+            late_ns=pl.col("late_ns").filter(is_last).sum(),
+            from_ns=pl.col("start_ns").min(),
+            to_ns=pl.col("end_ns").max(),
+        )
+        .collect()
     )
-    times = by_trace.group_by(rank).agg(pl.col("watched_ns").sum())
-    return sums.join(times, on=list(rank))
+
+
+def _per_rank(parts: pl.DataFrame) -> pl.DataFrame:
+    rank = ["run_id", "attempt", "rank"]
+    watched = parts.group_by(*rank, "trace_id").agg(
+        watched_ns=pl.col("to_ns").max() - pl.col("from_ns").min()
+    )
+    times = watched.group_by(rank).agg(pl.col("watched_ns").sum())
+    chance = pl.col("collectives_count") / pl.col("ranks_seen")
+    counts = pl.col("collectives_count", "last_count", "wait_ns", "late_ns")
+    by_size = parts.group_by(*rank, "ranks_seen").agg(counts.sum())
+    sums = by_size.group_by(rank).agg(
+        counts.sum(), expected_count=chance.sort_by("ranks_seen").sum()
+    )
+    return sums.join(times, on=rank)
 
 
 def _tail(ranks: pl.DataFrame) -> pl.Series:
