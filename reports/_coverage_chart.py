@@ -9,8 +9,9 @@ from ingest.tables import IngestedFiles
 from reports import _sql
 from reports._numbers import period
 from reports._runs import NS_PER_DAY
-from reports._section import Chart, Scope
-from reports._words import name, plural
+from reports._section import About, Chart, Scope
+from reports._texts import named, said_by
+from reports._words import plural
 from reports.theme import COLOURS
 
 #: Lanes that are read at once.
@@ -29,6 +30,15 @@ FROM timed JOIN shown USING (source)
 GROUP BY source, day_number
 ORDER BY source, day_number"""
 
+_ABOUT: Final = About(
+    definition="From the earliest to the latest time in the files of a source that"
+    " begin in the same UTC day.",
+    source="times in the files themselves",
+    blind_spots="Gaps between the files of one day are not drawn.",
+)
+
+_TIPS: Final = (("label", "source"), ("when", "when"), ("files", "files"))
+
 
 def chart(frames: Frames, scope: Scope) -> list[Chart]:
     """Return a lane for each source, a bar for each UTC day that files begin in."""
@@ -37,56 +47,36 @@ def chart(frames: Frames, scope: Scope) -> list[Chart]:
     numbers = _numbers(frames, scope)
     if numbers.is_empty():
         return []
-    drawn = numbers.select(
-        key="source",
-        label=pl.col("source").map_elements(
-            lambda found: name(found, 30), return_dtype=pl.String
-        ),
-        part=pl.lit("telemetry"),
-        from_ms=pl.col("from_ns") / 1e6,
-        to_ms=pl.col("to_ns") / 1e6,
-        files="files",
-        when=pl.struct("from_ns", "to_ns").map_elements(
-            lambda row: period(row["from_ns"], row["to_ns"]), return_dtype=pl.String
-        ),
-    )
-    tips = (("label", "source"), ("when", "when"), ("files", "files"))
-    sources = drawn["label"].n_unique()
-    files = int(numbers["files"].sum())
+    drawn = _drawn(numbers)
+    sources = plural(drawn["key"].n_unique(), "source")
+    files = plural(int(numbers["files"].sum()), "file")
+    colours = {"telemetry": COLOURS["communication"]}
     return [
         Chart(
             name="unknown-coverage",
             title="Which time each source covers (UTC)",
-            summary=f"{plural(sources, 'lane')}, one for each source, with bars from"
-            " the first to the last time in its files of a day.",
-            spec=times.lanes(
-                drawn, drawn.clear(), {"telemetry": COLOURS["communication"]}, tips
-            ),
+            summary=f"A lane for each of {sources}, with bars from the first to the"
+            " last time in its files of a day.",
+            spec=times.lanes(drawn, drawn.clear(), colours, _TIPS),
             numbers=numbers,
-            sql=_sql.filled(
-                _SQL,
-                where=_sql.where(
-                    "first_ns IS NOT NULL AND last_ns IS NOT NULL",
-                    scope.sql(or_none=True),
-                ).replace("\n  AND", "\n    AND"),
-                most=str(_MOST),
-                day=str(NS_PER_DAY),
-            ),
-            definition="From the earliest to the latest time in the files of a source"
-            " that begin in the same UTC day.",
-            source="times in the files themselves",
-            sample=f"{plural(files, 'file')} with times, {plural(sources, 'source')}",
-            blind_spots="Gaps between the files of one day are not drawn.",
+            sql=_query(scope),
+            about=_ABOUT,
+            sample=f"{files} with times, {sources}",
         )
     ]
 
 
-def _numbers(frames: Frames, scope: Scope) -> pl.DataFrame:
-    timed = (
-        scope.of_runs(frames[IngestedFiles], or_none=True)
-        .select("source", "first_ns", "last_ns")
-        .drop_nulls()
+def _query(scope: Scope) -> str:
+    dated = ("first_ns IS NOT NULL", "last_ns IS NOT NULL")
+    where = _sql.where(*dated, scope.sql(or_none=True)).replace("\n", "\n  ")
+    return _sql.filled(
+        _SQL, where=where.rstrip(" "), most=str(_MOST), day=str(NS_PER_DAY)
     )
+
+
+def _numbers(frames: Frames, scope: Scope) -> pl.DataFrame:
+    files = scope.of_runs(frames[IngestedFiles], or_none=True)
+    timed = files.select("source", "first_ns", "last_ns").drop_nulls()
     shown = (
         timed.group_by("source")
         .agg(seen=pl.len())
@@ -104,4 +94,19 @@ def _numbers(frames: Frames, scope: Scope) -> pl.DataFrame:
         )
         .sort("source", "day_number")
         .collect()
+    )
+
+
+def _drawn(numbers: pl.DataFrame) -> pl.DataFrame:
+    return numbers.select(
+        key="source",
+        label=named("source", 30),
+        part=pl.lit("telemetry"),
+        from_ms=pl.col("from_ns") / 1e6,
+        to_ms=pl.col("to_ns") / 1e6,
+        files="files",
+        when=said_by(
+            pl.struct("from_ns", "to_ns"),
+            lambda row: period(row["from_ns"], row["to_ns"]),
+        ),
     )

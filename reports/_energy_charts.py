@@ -5,8 +5,9 @@ from typing import Final
 import polars as pl
 
 from reports import _sql
-from reports._numbers import compact, percent
-from reports._section import Chart, Scope
+from reports._numbers import THIN, compact, percent
+from reports._section import About, Chart, Scope
+from reports._texts import named, said_by
 from reports._words import name, plural
 
 #: Bars that are read at once: with more GPUs a bar is a node.
@@ -24,6 +25,25 @@ LIMIT $most"""
 _GPU_SQL: Final = "concat_ws(' ', host, gpu_uuid)"
 _HOST_SQL: Final = "coalesce(host, cluster)"
 
+_ABOUT: Final = About(
+    definition="Difference of the energy counter where there is one, else the"
+    " trapezoid rule over real time stamps, nothing across gaps.",
+    source="NVML energy counter; trapezoid rule",
+    blind_spots="GPU boards only, unless a level says otherwise: hosts, fans and"
+    " cooling are not in it.",
+)
+
+#: Units that the largest bar is said in, from how many joules on. [J]
+_UNITS: Final = ((3.6e6, "kWh"), (1e3, "kJ"), (1.0, "J"))
+
+_TIPS: Final = (
+    ("who", "who"),
+    ("text", "energy"),
+    ("mean", "mean W"),
+    ("peak", "peak W"),
+    ("covered", "coverage"),
+)
+
 
 def charts(measured: pl.DataFrame, scope: Scope) -> list[Chart]:
     """Return the energy of each GPU or node; nothing where none was measured.
@@ -37,60 +57,45 @@ def charts(measured: pl.DataFrame, scope: Scope) -> list[Chart]:
     if measured.is_empty():
         return []
     gpus = measured.select("cluster", "host", "gpu_uuid").n_unique()
-    by_host = gpus > _MOST_GPUS
-    numbers = _numbers(measured, by_host=by_host)
-    largest = float(str(numbers["energy_j"].max()))
-    size, unit = next(
-        step for step in ((3.6e6, "kWh"), (1e3, "kJ"), (0.0, "J")) if largest >= step[0]
-    )
-    divisor = size or 1.0
-    drawn = _rows(numbers, divisor, unit)
-    each = "node" if by_host else "GPU"
-    tips = (
-        ("who", each),
-        ("text", "energy"),
-        ("mean", "mean W"),
-        ("peak", "peak W"),
-        ("covered", "coverage"),
-    )
+    each = "node" if gpus > _MOST_GPUS else "GPU"
+    numbers = _numbers(measured, by_host=each == "node")
+    size, unit = _unit(numbers)
+    drawn = _drawn(numbers, size, unit)
     return [
         Chart(
             name="energy-gpus",
             title=f"Energy of each {each} [{unit}]",
             summary=f"{plural(numbers.height, 'bar')}, the longest {drawn['text'][0]},"
             f" {drawn['label'][0]}.",
-            spec=bars.ranking(drawn, f"energy [{unit}]", tips),
+            spec=bars.ranking(drawn, f"energy [{unit}]", _TIPS),
             numbers=numbers,
-            sql=_sql.filled(
-                _SQL,
-                who=_HOST_SQL if by_host else _GPU_SQL,
-                where=_sql.where(
-                    "energy_j IS NOT NULL", _held(measured), scope.sql(or_none=True)
-                ),
-                most=str(_MOST_GPUS),
-            ),
-            definition="Difference of the energy counter where there is one, else the"
-            " trapezoid rule over real time stamps, nothing across gaps.",
-            source="NVML energy counter; trapezoid rule",
+            sql=_query(measured, scope, by_host=each == "node"),
+            about=_ABOUT,
             sample=f"{plural(gpus, 'GPU')} while runs held them, if any did; drawn: the"
             f" {plural(numbers.height, each)} with the most energy",
-            blind_spots="GPU boards only, unless a level says otherwise: hosts, fans"
-            " and cooling are not in it.",
         )
     ]
 
 
-def _held(measured: pl.DataFrame) -> str:
-    known = measured["run_id"].null_count() == 0
-    return "run_id IS NOT NULL" if known else "run_id IS NULL"
+def _unit(numbers: pl.DataFrame) -> tuple[float, str]:
+    largest = float(str(numbers["energy_j"].max()))
+    return next((step for step in _UNITS if largest >= step[0]), _UNITS[-1])
+
+
+def _query(measured: pl.DataFrame, scope: Scope, *, by_host: bool) -> str:
+    held = measured["run_id"].null_count() == 0
+    where = _sql.where(
+        "energy_j IS NOT NULL",
+        "run_id IS NOT NULL" if held else "run_id IS NULL",
+        scope.sql(or_none=True),
+    )
+    who = _HOST_SQL if by_host else _GPU_SQL
+    return _sql.filled(_SQL, who=who, where=where, most=str(_MOST_GPUS))
 
 
 def _numbers(measured: pl.DataFrame, *, by_host: bool) -> pl.DataFrame:
-    who = (
-        pl.coalesce("host", "cluster")
-        if by_host
-        else pl.concat_str("host", "gpu_uuid", separator=" ", ignore_nulls=True)
-    )
+    gpu = pl.concat_str("host", "gpu_uuid", separator=" ", ignore_nulls=True)
+    who = pl.coalesce("host", "cluster") if by_host else gpu
     energy = pl.col("energy_j").sum()
     drawing = pl.col("mean_w") > 0
     seconds = (pl.col("energy_j") / pl.col("mean_w")).filter(drawing).sum()
@@ -107,27 +112,25 @@ def _numbers(measured: pl.DataFrame, *, by_host: bool) -> pl.DataFrame:
     )
 
 
-def _rows(numbers: pl.DataFrame, divisor: float, unit: str) -> pl.DataFrame:
+def _drawn(numbers: pl.DataFrame, size: float, unit: str) -> pl.DataFrame:
+    amount = pl.col("energy_j") / size
     return numbers.select(
-        who=pl.col("who").map_elements(name, return_dtype=pl.String),
-        label=pl.col("who").map_elements(short, return_dtype=pl.String),
+        who=named("who"),
+        label=said_by("who", short),
         meaning=pl.lit("power"),
-        value=pl.col("energy_j") / divisor,
-        text=(pl.col("energy_j") / divisor).map_elements(
-            lambda amount: f"{compact(amount)} {unit}", return_dtype=pl.String
-        ),
-        mean=_spoken("mean_w"),
-        peak=_spoken("peak_w"),
-        covered=pl.col("coverage_ratio").map_elements(percent, return_dtype=pl.String),
+        value=amount,
+        text=said_by(amount, lambda found: f"{compact(found)}{THIN}{unit}"),
+        mean=said_by("mean_w", compact).fill_null("not known"),
+        peak=said_by("peak_w", compact).fill_null("not known"),
+        covered=said_by("coverage_ratio", percent),
     )
 
 
 def short(who: str) -> str:
-    """Return a node with the start of its GPU's identity: enough to tell apart."""
+    """Return a node with the start of its GPU's identity: enough to tell apart.
+
+    Args:
+        who: Node and GPU, or one of them.
+    """
     host, blank, gpu = who.rpartition(" ")
     return name(f"{host[:24]}{blank}{gpu[:12] if blank else gpu[:34]}", 40)
-
-
-def _spoken(column: str) -> pl.Expr:
-    said = pl.col(column).map_elements(compact, return_dtype=pl.String)
-    return said.fill_null("not known")

@@ -6,14 +6,27 @@ import polars as pl
 
 from analysis import Frames
 from analysis.lost_time import LostTime
-from reports import _ledger, _ledger_runs, _sql
+from reports import _ledger, _sql
+from reports._ledger import Unit
+from reports._ledger_runs import PARTS, cases
 from reports._numbers import compact
-from reports._section import Chart, Scope
+from reports._section import About, Chart, Scope
+from reports._texts import said_by
 from reports._words import plural
 from reports.theme import COLOURS, MEANING_OF_ACCOUNT
 
 #: Columns that are still told apart on a phone; with more days, months are drawn.
 _MOST_DAYS: Final = 62
+
+#: A single column compares with nothing.
+_FEWEST_DAYS: Final = 2
+
+_ABOUT: Final = About(
+    definition="Accounts of one meaning together, in the UTC day that the time fell"
+    " into.",
+    source="the ledger, see How each number is made",
+    blind_spots="A day without a column was not paid for, or no file tells.",
+)
 
 _SQL: Final = """\
 SELECT left(day, $length) AS day, CASE $cases END AS part,
@@ -29,43 +42,46 @@ def chart(frames: Frames, scope: Scope) -> list[Chart]:
     from reports.charts import bars
 
     days = _days(frames, scope)
-    if days.is_empty() or days["day"].n_unique() < 2:  # noqa: PLR2004 - nothing to see
+    count = days["day"].n_unique()
+    if count < _FEWEST_DAYS:
         return []
-    length = 10 if days["day"].n_unique() <= _MOST_DAYS else 7
+    each, length = ("day", 10) if count <= _MOST_DAYS else ("month", 7)
     unit = _ledger.unit_for(int(days["gpu_ns"].sum()))
     numbers = _numbers(days, length, unit.ns)
-    parts = _ledger_runs.PARTS
-    colours = {label: COLOURS[meaning] for meaning, label in parts.items()}
-    drawn = numbers.rename({"gpu_time": "value"}).with_columns(
-        text=pl.col("value").map_elements(
-            lambda time: f"{compact(time)} {unit.letter}", return_dtype=pl.String
-        )
-    )
-    count = numbers["day"].n_unique()
-    each = "day" if length == 10 else "month"  # noqa: PLR2004 - YYYY-MM-DD
+    columns = plural(numbers["day"].n_unique(), each)
+    colours = {label: COLOURS[meaning] for meaning, label in PARTS.items()}
     return [
         Chart(
             name="lost-time-days",
             title=f"Each {each}, in {unit.name}",
-            summary=f"{plural(count, 'column')}, one for each {each} (UTC), cut into"
-            " accounts.",
-            spec=bars.days(drawn, unit.title, colours),
+            summary=f"A column for each of {columns} (UTC), cut into accounts.",
+            spec=bars.days(_drawn(numbers, unit), unit.title, colours),
             numbers=numbers,
-            sql=_sql.filled(
-                _SQL,
-                length=str(length),
-                cases=_ledger_runs.cases(),
-                ns=f"{unit.ns:.1e}",
-                where=_sql.where(scope.sql()),
-            ),
-            definition="Accounts of one meaning together, in the UTC day that the time"
-            " fell into.",
-            source="the ledger, see How each number is made",
-            sample=f"{plural(count, each)} with time that was paid for",
-            blind_spots="A day without a column was not paid for, or no file tells.",
+            sql=_query(length, unit, scope),
+            about=_ABOUT,
+            sample=f"{columns} with time that was paid for",
             legend=colours,
         )
     ]
+
+
+def _query(length: int, unit: Unit, scope: Scope) -> str:
+    return _sql.filled(
+        _SQL,
+        length=str(length),
+        cases=cases(),
+        ns=f"{unit.ns:.1e}",
+        where=_sql.where(scope.sql()),
+    )
+
+
+def _drawn(numbers: pl.DataFrame, unit: Unit) -> pl.DataFrame:
+    return numbers.select(
+        "day",
+        "part",
+        value="gpu_time",
+        text=said_by("gpu_time", lambda time: f"{compact(time)} {unit.letter}"),
+    )
 
 
 def _days(frames: Frames, scope: Scope) -> pl.DataFrame:
@@ -80,7 +96,7 @@ def _days(frames: Frames, scope: Scope) -> pl.DataFrame:
 
 
 def _numbers(days: pl.DataFrame, length: int, unit_ns: int) -> pl.DataFrame:
-    parts = {a: _ledger_runs.PARTS[m] for a, m in MEANING_OF_ACCOUNT.items()}
+    parts = {a: PARTS[m] for a, m in MEANING_OF_ACCOUNT.items()}
     return (
         days.with_columns(
             day=pl.col("day").str.head(length),

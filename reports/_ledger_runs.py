@@ -9,7 +9,8 @@ import polars as pl
 from reports import _ledger, _sql
 from reports._numbers import grouped, percent, rounding_unit
 from reports._runs import MOST_ROWS
-from reports._section import Chart, Column, Listing, Scope
+from reports._section import About, Chart, Column, Listing, Scope
+from reports._texts import named, said_by
 from reports._words import name, plural
 from reports.dollars import rounding_unit_usd
 from reports.theme import COLOURS, MEANING_OF_ACCOUNT
@@ -23,6 +24,20 @@ PARTS: Final = {
     "idle": "idle",
     "unknown": "unattributed, unallocated",
 }
+
+#: Runs that the query of all runs gives.
+_ALL: Final = 1_000_000
+
+_UNIT: Final = "share of the time paid for [%]"
+
+_TIPS: Final = (("label", "run"), ("part", "part"), ("text", "share"))
+
+_ABOUT: Final = About(
+    definition="Accounts of one meaning together, over the time that the run paid for.",
+    source="the ledger, see How each number is made",
+    blind_spots="Runs with less evidence have more unattributed time, not less lost"
+    " time.",
+)
 
 _SQL: Final = """\
 WITH paid AS (
@@ -52,7 +67,7 @@ def compared(rows: pl.DataFrame, scope: Scope) -> Compared:
         rows: Rows of `_ledger.by_run`.
         scope: Runs and prices of the page.
     """
-    if rows["run_id"].n_unique() < 2:  # noqa: PLR2004 - one run has no peer
+    if rows["run_id"].n_unique() == 1:
         return Compared()
     sums = rows.group_by("run_id").agg(paid_ns=pl.col("gpu_ns").sum())
     largest = sums.sort(["paid_ns", "run_id"], descending=[True, False])
@@ -67,36 +82,38 @@ def _chart(rows: pl.DataFrame, shown: pl.DataFrame, scope: Scope) -> Chart:
     from reports.charts import bars
 
     numbers = _numbers(rows, shown)
-    label = pl.col("run_id").map_elements(name, return_dtype=pl.String)
-    order = shown.select("run_id").with_row_index("place")
-    drawn = numbers.join(order, on="run_id").sort("place", "part")
-    drawn = drawn.with_columns(
-        key="run_id",
-        label=label,
-        value=pl.col("share_ratio"),
-        text=pl.col("share_ratio").map_elements(percent, return_dtype=pl.String),
-    )
     colours = {label: COLOURS[meaning] for meaning, label in PARTS.items()}
-    tips = (("label", "run"), ("part", "part"), ("text", "share"))
+    runs = plural(shown.height, "run")
     return Chart(
         name="lost-time-runs",
         title="Runs side by side, as shares of what each paid for [%]",
-        summary=f"{plural(shown.height, 'bar')}, one for each run, cut into accounts.",
-        spec=bars.stack(drawn, "share of the time paid for [%]", colours, tips, ".0%"),
+        summary=f"A bar for each of {runs}, cut into accounts.",
+        spec=bars.stack(_drawn(numbers, shown), _UNIT, colours, _TIPS, ".0%"),
         numbers=numbers,
-        sql=_sql.filled(
-            _SQL,
-            cases=cases(),
-            most=str(MOST_ROWS),
-            where=_sql.where(scope.sql()),
-        ),
-        definition="Accounts of one meaning together, over the time that the run paid"
-        " for.",
-        source="the ledger, see How each number is made",
-        sample=f"the {plural(shown.height, 'run')} that paid for the most GPU time",
-        blind_spots="Runs with less evidence have more unattributed time, not less"
-        " lost time.",
+        sql=_query(MOST_ROWS, scope),
+        about=_ABOUT,
+        sample=f"the {runs} that paid for the most GPU time",
         legend=colours,
+    )
+
+
+def _query(most: int, scope: Scope) -> str:
+    where = _sql.where(scope.sql())
+    return _sql.filled(_SQL, cases=cases(), most=str(most), where=where)
+
+
+def _drawn(numbers: pl.DataFrame, shown: pl.DataFrame) -> pl.DataFrame:
+    order = shown.select("run_id").with_row_index("place")
+    return (
+        numbers.join(order, on="run_id")
+        .sort("place", "part")
+        .select(
+            "part",
+            key="run_id",
+            label=named("run_id"),
+            value="share_ratio",
+            text=said_by("share_ratio", percent),
+        )
     )
 
 
@@ -141,12 +158,7 @@ def _listing(
         ),
         rows=cells,
         more=f"{grouped(more)} more runs that paid for less" if more else "",
-        sql=_sql.filled(
-            _SQL,
-            cases=cases(),
-            most="100",
-            where=_sql.where(scope.sql()),
-        ),
+        sql=_query(_ALL, scope),
     )
 
 

@@ -8,7 +8,7 @@ import polars as pl
 from reports import _ledger, _sql
 from reports._ledger import Account, Shown, Unit
 from reports._numbers import THIN, grouped
-from reports._section import Chart, Scope
+from reports._section import About, Chart, Scope
 from reports._words import plural, said
 from reports.dollars import in_words, price_sql
 from reports.theme import MEANING_OF_ACCOUNT
@@ -20,6 +20,15 @@ FROM lost_time
 ${where}GROUP BY category
 HAVING sum(gpu_ns) > 0
 ORDER BY gpu_time DESC, category"""
+
+
+_ABOUT: Final = About(
+    definition="Each bar starts where the one above ends: paid minus all accounts is"
+    " productive, to the nanosecond.",
+    source="the ledger, see How each number is made",
+    blind_spots="Accounts are times, not savings: repairs overlap, and a GPU that no"
+    " longer waits for one may wait for the next.",
+)
 
 
 def chart(rows: pl.DataFrame, found: Sequence[Account], scope: Scope) -> Chart:
@@ -49,12 +58,8 @@ def chart(rows: pl.DataFrame, found: Sequence[Account], scope: Scope) -> Chart:
             price=price_sql(scope.prices),
             where=_sql.where(scope.sql()),
         ),
-        definition="Each bar starts where the one above ends: paid minus all accounts"
-        " is productive, to the nanosecond.",
-        source="the ledger, see How each number is made",
+        about=_ABOUT,
         sample=f"{plural(rows['run_id'].n_unique(), 'run')}, every GPU paid for",
-        blind_spots="Accounts are times, not savings: repairs overlap, and a GPU that"
-        " no longer waits for one may wait for the next.",
     )
 
 

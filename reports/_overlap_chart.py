@@ -6,7 +6,8 @@ import polars as pl
 
 from reports import _sql
 from reports._numbers import percent
-from reports._section import Chart, Scope
+from reports._section import About, Chart, Scope
+from reports._texts import said_by
 from reports._words import name, plural
 from reports.theme import COLOURS, COPIES, HIDDEN
 
@@ -24,6 +25,18 @@ _PARTS: Final = {
     "exposed copies": (pl.col("exposed_memory_ns"), COPIES),
     "idle": (pl.col("idle_ns"), COLOURS["idle"]),
 }
+
+_UNIT: Final = "share of the traced time [%]"
+
+_ABOUT: Final = About(
+    definition="The union of intervals over the streams of a device. Compute, exposed"
+    " communication, exposed copies and idle add up to the traced time, to the"
+    " nanosecond.",
+    source="definition of Holistic Trace Analysis, in whole nanoseconds",
+    blind_spots="A profiler slows the host: idle time may be larger than without.",
+)
+
+_TIPS: Final = (("label", "who"), ("part", "part"), ("text", "share"))
 
 _SQL: Final = """\
 SELECT $label AS label, $first AS first_rank,
@@ -51,34 +64,32 @@ def chart(whole: pl.DataFrame, scope: Scope) -> Chart:
     several = whole["run_id"].n_unique() > 1
     height = 1 if several else _height(whole)
     numbers = _numbers(whole, height, several=several)
-    shown = numbers.with_row_index("key").with_columns(
-        label=pl.struct("label", "first_rank").map_elements(
-            lambda row: _said(row, height), return_dtype=pl.String
-        )
-    )
-    drawn = shown.unpivot(
-        list(_PARTS), index=["key", "label"], variable_name="part", value_name="value"
-    ).with_columns(text=pl.col("value").map_elements(percent, return_dtype=pl.String))
     colours = {part: colour for part, (_, colour) in _PARTS.items()}
     each = "run" if several else "rank" if height == 1 else f"{height} ranks"
-    tips = (("label", "who"), ("part", "part"), ("text", "share"))
+    seen = plural(whole.height, "trace and device", "traces and devices")
     return Chart(
         name="overlap-ranks",
         title="What traced GPUs did, as a share of the traced time [%]",
         summary=f"{plural(numbers.height, 'bar')}, one for each {each}, cut into"
         f" {', '.join(_PARTS)}.",
-        spec=bars.stack(drawn, "share of the traced time [%]", colours, tips, ".0%"),
+        spec=bars.stack(_drawn(numbers, height), _UNIT, colours, _TIPS, ".0%"),
         numbers=numbers,
         sql=_query(scope, height, several=several),
-        definition="The union of intervals over the streams of a device. Compute,"
-        " exposed communication, exposed copies and idle add up to the traced time,"
-        " to the nanosecond.",
-        source="definition of Holistic Trace Analysis, in whole nanoseconds",
-        sample=f"{plural(whole.height, 'trace and device', 'traces and devices')};"
-        f" one bar for each {each}, at most {_MOST_BARS} bars",
+        about=_ABOUT,
+        sample=f"{seen}; one bar for each {each}, at most {_MOST_BARS} bars",
         legend=colours,
-        blind_spots="A profiler slows the host: idle time may be larger than without.",
     )
+
+
+def _drawn(numbers: pl.DataFrame, height: int) -> pl.DataFrame:
+    who = pl.struct("label", "first_rank")
+    shown = numbers.with_row_index("key").with_columns(
+        label=said_by(who, lambda row: _said(row, height))
+    )
+    parts = shown.unpivot(
+        list(_PARTS), index=["key", "label"], variable_name="part", value_name="value"
+    )
+    return parts.with_columns(text=said_by("value", percent))
 
 
 def _height(whole: pl.DataFrame) -> int:

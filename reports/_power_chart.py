@@ -8,7 +8,8 @@ from analysis import Frames
 from ingest.tables import PowerSamples
 from reports import _sql
 from reports._numbers import duration, significant, utc
-from reports._section import Chart
+from reports._section import About, Chart
+from reports._texts import said_by
 from reports._words import plural
 
 #: Points that are still seen on a phone.
@@ -25,66 +26,59 @@ WHERE power_w IS NOT NULL
 GROUP BY from_ns
 ORDER BY from_ns"""
 
+_ABOUT: Final = About(
+    definition="Samples of a point in time together: their mean, lowest and highest."
+    " Instant power where a source has it, else its one-second mean.",
+    source="power samples as sources gave them, sentinels left out",
+    blind_spots="Swings faster than the sensor refreshes are not in it; gaps are drawn"
+    " as a straight line.",
+)
+
+_TIPS: Final = (("when", "from"), ("means", "mean W"), ("band", "lowest to highest W"))
+
 
 def chart(frames: Frames) -> list[Chart]:
-    """Return power over time of all GPUs; nothing where nothing was sampled.
-
-    Args:
-        frames: The tables.
-    """
+    """Return power over time of all GPUs; nothing where nothing was sampled."""
     from reports.charts import times
 
-    samples = (
-        frames[PowerSamples]
-        .filter(PowerSamples.level.col == "gpu_board")
-        .select(
-            "time_ns",
-            "host",
-            "gpu_uuid",
-            power_w=pl.coalesce("power_instant_w", "power_average_w"),
-        )
-        .drop_nulls("power_w")
-    )
-    first, last, seen = (
-        samples.select(
-            pl.col("time_ns").min(),
-            pl.col("time_ns").max().alias("last"),
-            pl.struct("host", "gpu_uuid").n_unique().alias("seen"),
-        )
-        .collect()
-        .row(0)
-    )
-    if first is None or first == last:
+    samples = _samples(frames)
+    first, last, gpus = _extent(samples)
+    if first == last:
         return []
     width = -(-(last - first + 1) // _MOST_BINS)
     numbers = _numbers(samples, width)
-    drawn = numbers.select(
-        at_ms=pl.col("from_ns") / 1e6,
-        low="low_w",
-        mean="mean_w",
-        high="high_w",
-        when=pl.col("from_ns").map_elements(utc, return_dtype=pl.String),
-        means=_spoken("mean_w"),
-        band=_spoken("low_w") + pl.lit(" to ") + _spoken("high_w"),
-    )
-    tips = (("when", "from"), ("means", "mean W"), ("band", "lowest to highest W"))
+    each = duration(width)
     return [
         Chart(
             name="energy-power",
             title="Power of a GPU over time: mean, lowest and highest [W]",
             summary=f"A line of the mean in a band, over {duration(last - first)}.",
-            spec=times.band(drawn, "power of a GPU [W]", tips),
+            spec=times.band(_drawn(numbers), "power of a GPU [W]", _TIPS),
             numbers=numbers,
             sql=_sql.filled(_SQL, width=str(width)),
-            definition=f"Samples of {duration(width)} together: their mean, lowest and"
-            " highest. Instant power where a source has it, else its one-second mean.",
-            source="power samples as sources gave them, sentinels left out",
-            sample=f"{plural(seen, 'GPU')}, every sample of the lake, also outside"
-            " runs",
-            blind_spots="Swings faster than the sensor refreshes are not in it; gaps"
-            " are drawn as a straight line.",
+            about=_ABOUT,
+            sample=f"{plural(gpus, 'GPU')}, every sample of the lake, also outside"
+            f" runs; a point holds {each}",
         )
     ]
+
+
+def _samples(frames: Frames) -> pl.LazyFrame:
+    power = pl.coalesce("power_instant_w", "power_average_w")
+    boards = frames[PowerSamples].filter(PowerSamples.level.col == "gpu_board")
+    return boards.select("time_ns", "host", "gpu_uuid", power_w=power).drop_nulls(
+        "power_w"
+    )
+
+
+def _extent(samples: pl.LazyFrame) -> tuple[int, int, int]:
+    extent = samples.select(
+        first=pl.col("time_ns").min(),
+        last=pl.col("time_ns").max(),
+        gpus=pl.struct("host", "gpu_uuid").n_unique(),
+    )
+    first, last, gpus = extent.collect().row(0)
+    return first or 0, last or 0, gpus
 
 
 def _numbers(samples: pl.LazyFrame, width: int) -> pl.DataFrame:
@@ -97,5 +91,14 @@ def _numbers(samples: pl.LazyFrame, width: int) -> pl.DataFrame:
     )
 
 
-def _spoken(column: str) -> pl.Expr:
-    return pl.col(column).map_elements(significant, return_dtype=pl.String)
+def _drawn(numbers: pl.DataFrame) -> pl.DataFrame:
+    low, high = said_by("low_w", significant), said_by("high_w", significant)
+    return numbers.select(
+        at_ms=pl.col("from_ns") / 1e6,
+        low="low_w",
+        mean="mean_w",
+        high="high_w",
+        when=said_by("from_ns", utc),
+        means=said_by("mean_w", significant),
+        band=pl.format("{} to {}", low, high),
+    )

@@ -5,15 +5,13 @@ from typing import Final
 import polars as pl
 
 from analysis import Frames
-from analysis.interrupt_rates import InterruptRates
+from analysis.interrupt_rates import FEW_EVENTS, InterruptRates
 from reports import _sql
 from reports._numbers import significant
 from reports._published import PUBLISHED
-from reports._section import Chart, Scope
+from reports._section import About, Chart, Scope
+from reports._texts import said_by
 from reports._words import name, plural
-
-#: Fewer events than this are counted, and make no rate.
-FEWEST_FOR_RATE: Final = 5
 
 #: Rows of ours that are drawn: more clusters than that are a query.
 _MOST: Final = 6
@@ -34,30 +32,40 @@ SELECT * FROM (VALUES
 $published
 )"""
 
-_COLUMNS: Final = ("cluster", "level", "count", "rate", "low", "high")
+_ABOUT: Final = About(
+    definition="Events over observed node time. Incidents compare with node failures"
+    " (Meta, InfiniteHBD), interruptions with job interruptions (Llama 3). Grey:"
+    " published.",
+    source="exact Poisson interval (Garwood 1936); "
+    + ", ".join(sorted({one.source for one in PUBLISHED})),
+    blind_spots="A node without logs counts as healthy. The published rates count"
+    " different things, so that only large differences say much.",
+)
+
+_TIPS: Final = (("label", "who"), ("text", "rate"), ("counts", "counts"))
 
 
-def overall(frames: Frames, scope: Scope) -> pl.DataFrame:
-    """Return the rates over all causes, of clusters as a whole.
+def overall(frames: Frames, scope: Scope, of: str = "cluster") -> pl.DataFrame:
+    """Return the rates over all causes, of clusters or of runs as a whole.
 
     Args:
         frames: The tables.
         scope: Runs of the page.
+        of: Scope of the rates.
     """
     rates = scope.of_runs(frames[InterruptRates], or_none=True).filter(
-        (InterruptRates.scope.col == "cluster")
+        (InterruptRates.scope.col == of)
         & (InterruptRates.category.col == "all")
         & (InterruptRates.component.col == "all")
     )
-    return rates.sort("level", "cluster").collect()
+    return rates.sort("level", "cluster", "scope_id").collect()
 
 
-def chart(rates: pl.DataFrame, scope: Scope) -> list[Chart]:
+def chart(rates: pl.DataFrame) -> list[Chart]:
     """Return our rates beside published ones; nothing below five events.
 
     Args:
-        rates: Rows of `overall`.
-        scope: Runs of the page.
+        rates: Rows of `overall`, of clusters.
     """
     from reports.charts import points
 
@@ -65,20 +73,6 @@ def chart(rates: pl.DataFrame, scope: Scope) -> list[Chart]:
     if ours.is_empty():
         return []
     numbers = pl.concat([ours, _published()])
-    drawn = numbers.select(
-        label=pl.Series(_labels(ours)),
-        meaning=pl.Series(["broken"] * ours.height + ["idle"] * len(PUBLISHED)),
-        value="rate",
-        low="low",
-        high="high",
-        text=pl.struct("rate", "low", "high").map_elements(
-            _spoken, return_dtype=pl.String
-        ),
-        brief=pl.col("rate").map_elements(significant, return_dtype=pl.String),
-        counts=pl.Series(_counts(ours)),
-    )
-    tips = (("label", "who"), ("text", "rate"), ("counts", "counts"))
-    sources = sorted({one.source for one in PUBLISHED})
     return [
         Chart(
             name="interruptions-rates",
@@ -86,50 +80,48 @@ def chart(rates: pl.DataFrame, scope: Scope) -> list[Chart]:
             summary=f"{plural(ours.height, 'rate')} of this lake above"
             f" {len(PUBLISHED)} published ones, each with its interval where counts"
             " are known.",
-            spec=points.intervals(drawn, "failures per 1000 node-days [1]", tips),
-            numbers=numbers,
-            sql=_sql.filled(
-                _SQL,
-                fewest=str(FEWEST_FOR_RATE),
-                most=str(_MOST),
-                published=_published_sql(),
+            spec=points.intervals(
+                _drawn(numbers, ours), "failures per 1000 node-days [1]", _TIPS
             ),
-            definition="Events over observed node time. Incidents compare with node"
-            " failures (Meta, InfiniteHBD), interruptions with job interruptions"
-            " (Llama 3). Grey: published.",
-            source=f"exact Poisson interval (Garwood 1936); {', '.join(sources)}",
-            sample="nodes while attempts held them; at least 5 events",
-            blind_spots="A node without logs counts as healthy. The published rates"
-            " count different things, so that only large differences say much.",
+            numbers=numbers,
+            sql=_query(),
+            about=_ABOUT,
+            sample=f"nodes while attempts held them; at least {FEW_EVENTS} events",
         )
     ]
 
 
 def _ours(rates: pl.DataFrame) -> pl.DataFrame:
-    return (
-        rates.filter(
-            pl.col("level").is_in(["incident", "interruption"])
-            & (pl.col("count") >= FEWEST_FOR_RATE)
-            & pl.col("per_1000_node_days").is_not_null()
-        )
-        .sort(["level", "cluster"], descending=[True, False])
-        .head(_MOST)
-        .select(
-            "cluster",
-            "level",
-            "count",
-            rate="per_1000_node_days",
-            low="per_1000_node_days_low",
-            high="per_1000_node_days_high",
-        )
+    drawn = (
+        pl.col("level").is_in(["incident", "interruption"])
+        & (pl.col("count") >= FEW_EVENTS)
+        & pl.col("per_1000_node_days").is_not_null()
+    )
+    ordered = rates.filter(drawn).sort(["level", "cluster"], descending=[True, False])
+    return ordered.head(_MOST).select(
+        "cluster",
+        "level",
+        "count",
+        rate="per_1000_node_days",
+        low="per_1000_node_days_low",
+        high="per_1000_node_days_high",
     )
 
 
 def _published() -> pl.DataFrame:
     rows = [(p.label, "published", None, p.rate, p.low, p.high) for p in PUBLISHED]
-    types = [pl.String, pl.String, pl.Int64, pl.Float64, pl.Float64, pl.Float64]
-    schema = dict(zip(_COLUMNS, types, strict=True))
-    return pl.DataFrame(rows, schema=schema, orient="row")
+    text, number = pl.String, pl.Float64
+    columns = ("cluster", "level", "count", "rate", "low", "high")
+    types = (text, text, pl.Int64, number, number, number)
+    return pl.DataFrame(
+        rows, schema=dict(zip(columns, types, strict=True)), orient="row"
+    )
+
+
+def _query() -> str:
+    return _sql.filled(
+        _SQL, fewest=str(FEW_EVENTS), most=str(_MOST), published=_published_sql()
+    )
 
 
 def _published_sql() -> str:
@@ -143,14 +135,20 @@ def _published_sql() -> str:
     )
 
 
-def _labels(ours: pl.DataFrame) -> list[str]:
-    mine = [f"{r['level']}s, {name(r['cluster'], 20)}" for r in ours.to_dicts()]
-    return [*mine, *[p.label for p in PUBLISHED]]
-
-
-def _counts(ours: pl.DataFrame) -> list[str]:
-    mine = [plural(count, "event") for count in ours["count"]]
-    return [*mine, *[p.counts for p in PUBLISHED]]
+def _drawn(numbers: pl.DataFrame, ours: pl.DataFrame) -> pl.DataFrame:
+    mine = ours.to_dicts()
+    labels = [f"{row['level']}s, {name(row['cluster'], 20)}" for row in mine]
+    counts = [plural(row["count"], "event") for row in mine]
+    return numbers.select(
+        label=pl.Series([*labels, *[p.label for p in PUBLISHED]]),
+        meaning=pl.Series(["broken"] * len(mine) + ["idle"] * len(PUBLISHED)),
+        value="rate",
+        low="low",
+        high="high",
+        text=said_by(pl.struct("rate", "low", "high"), _spoken),
+        brief=said_by("rate", significant),
+        counts=pl.Series([*counts, *[p.counts for p in PUBLISHED]]),
+    )
 
 
 def _spoken(row: dict[str, float | None]) -> str:

@@ -11,7 +11,7 @@ from analysis import Frames
 from analysis.attempts import Attempts
 from analysis.interruptions import Interruptions
 from analysis.stragglers import StragglerRanks
-from reports import _ledger, _runs
+from reports import _ledger, _runs, _slow_ranks
 from reports._numbers import percent
 from reports._section import Scope
 from reports._words import listed, name, plural, said
@@ -35,6 +35,15 @@ _BOUNDS: Final[Mapping[str, tuple[str, str, str]]] = {
     "idle": ("close gaps between kernels", "user", "overlap"),
 }
 
+
+#: What mends a cause, where it is not the GPU itself.
+_MENDS: Final[Mapping[str, str]] = {
+    "power_cap": "lift the power cap of",
+    "power_brake": "find who brakes the power of",
+    "thermal_slowdown": "cool",
+    "stage_imbalance": "even out",
+    "data_loading": "feed input faster to",
+}
 
 #: What the sections that show evidence are called on the page.
 _TITLES: Final[Mapping[str, str]] = {
@@ -94,12 +103,11 @@ def _slow_one(row: Mapping[str, object], frames: Frames, scope: Scope) -> Repair
     slowdown = float(str(row["slowdown_ratio"])) - 1
     cause = said(str(row["cause"]))
     known = "" if cause == "unknown" else f" ({name(cause)})"
-    who = "GPU" if row["scope"] == "gpu" else said(str(row["scope"]))
     usd = dollars(int(str(row["lost_gpu_ns"])), scope.price(run_id))
     sure = float(str(row["q_value"])) <= _SURE_Q
     return Repair(
-        what=f"repair or replace {who} {name(str(row['scope_id']))},"
-        f" {percent(slowdown)} slow{known}",
+        what=f"{_MENDS.get(str(row['cause']), 'repair or replace')}"
+        f" {_slow_ranks.who(row)}, {percent(slowdown)} slow{known}",
         usd=usd,
         per_day=_per_day(usd, run_id, frames, scope),
         rest=_rest(usd, run_id, frames, scope),
@@ -128,14 +136,15 @@ def _broken(rows: pl.DataFrame, frames: Frames, scope: Scope) -> list[Repair]:
 def _broken_one(
     run_id: str, usd: Decimal, seen: pl.DataFrame, frames: Frames, scope: Scope
 ) -> Repair:
+    alone = len(scope.provenance.run_ids) == 1
+    of_run = "" if alone else f" of {name(run_id)}"
     causes = seen.select(cause=pl.coalesce("component", "category")).to_series()
     counts = causes.value_counts().sort(["count", "cause"], descending=[True, False])
     most = [f"{count} by {said(name(cause))}" for cause, count in counts.iter_rows()]
     few = seen.height < _FEW
     hardware = (seen["category"].is_in(["hardware", "network"])).any()
     return Repair(
-        what=f"prevent {plural(seen.height, 'interruption')} of {name(run_id)}"
-        f" ({listed(most)})",
+        what=f"prevent {plural(seen.height, 'interruption')}{of_run} ({listed(most)})",
         usd=usd,
         per_day=_per_day(usd, run_id, frames, scope),
         rest=_rest(usd, run_id, frames, scope),

@@ -45,6 +45,21 @@ class Scope:
 
 
 @dataclass(frozen=True, slots=True)
+class About:
+    """What is said under a drawing, whatever the data.
+
+    Attributes:
+        definition: What the numbers mean.
+        source: Where that definition comes from.
+        blind_spots: What it cannot show.
+    """
+
+    definition: str
+    source: str
+    blind_spots: str
+
+
+@dataclass(frozen=True, slots=True)
 class Chart:
     """A drawing and everything that is said under it.
 
@@ -55,10 +70,8 @@ class Chart:
         spec: The drawing.
         numbers: Exactly what `sql` gives.
         sql: Query over the lake's views that gives the drawn numbers.
-        definition: What the numbers mean.
-        source: Where that definition comes from.
+        about: What is said under it.
         sample: Ranks, steps and span that were measured.
-        blind_spots: What it cannot show.
         legend: Colour of each part, where bars do not carry their names.
     """
 
@@ -68,10 +81,8 @@ class Chart:
     spec: Spec
     numbers: pl.DataFrame
     sql: str
-    definition: str
-    source: str
+    about: About
     sample: str
-    blind_spots: str
     legend: Mapping[str, str] = field(default_factory=dict)
 
 

@@ -1,5 +1,6 @@
 """Slow GPUs and groups: a ranking and a table."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 import polars as pl
@@ -7,7 +8,8 @@ import polars as pl
 from reports import _ledger, _sql
 from reports._numbers import compact, grouped, percent
 from reports._runs import MOST_ROWS
-from reports._section import Chart, Column, Listing, Scope
+from reports._section import About, Chart, Column, Listing, Scope
+from reports._texts import named, said_by
 from reports._words import name, plural, said
 from reports.dollars import dollars
 
@@ -22,14 +24,42 @@ FROM straggler_ranks
 ${where}ORDER BY lost_gpu_ns DESC, run_id, scope_id
 LIMIT $most"""
 
+_DRAWN: Final = (
+    "run_id",
+    "scope",
+    "scope_id",
+    "slowdown_ratio",
+    "first_step",
+    "last_step",
+)
+
+_ABOUT: Final = About(
+    definition="Slowdown: own work over the median of the peers, median over the steps"
+    " of the spell; the bar is slowdown minus one.",
+    source="minimum effect of 1 %, gate of max(2 %, 5 robust sd), q-values after"
+    " Benjamini and Hochberg (1995)",
+    blind_spots="A source that sees only some waits shows all members of a slow group"
+    " alike.",
+)
+
+_TIPS: Final = (
+    ("label", "who"),
+    ("identity", "identity"),
+    ("run", "run"),
+    ("text", "slower by"),
+)
+
 _LISTING_SQL: Final = """\
 SELECT * FROM straggler_ranks
 ${where}ORDER BY lost_gpu_ns DESC, run_id, scope_id"""
 
 
-def who(row: dict[str, object]) -> str:
+def who(row: Mapping[str, object]) -> str:
     """Return what a row of StragglerRanks flags, in words."""
     scope = str(row["scope"])
+    if scope == "gpu" and row["rank"] is not None:
+        on = f" on {name(str(row['host']), 30)}" if row["host"] else ""
+        return f"Rank {row['rank']}{on}"
     return f"{_KINDS.get(scope, scope.capitalize())} {name(str(row['scope_id']))}"
 
 
@@ -45,43 +75,32 @@ def ranking(slow: pl.DataFrame, scope: Scope) -> list[Chart]:
     if slow.is_empty():
         return []
     top = slow.head(MOST_ROWS)
-    slower = [ratio - 1 for ratio in top["slowdown_ratio"]]
-    drawn = pl.DataFrame(
-        {
-            "label": [who(row) for row in top.to_dicts()],
-            "meaning": "waiting",
-            "value": [100 * ratio for ratio in slower],
-            "text": [percent(ratio) for ratio in slower],
-            "run": [name(run_id) for run_id in top["run_id"]],
-        }
-    )
-    tips = (("label", "who"), ("run", "run"), ("text", "slower by"))
+    drawn = _drawn(top)
+    found = plural(slow.height, "slow GPU or group", "slow GPUs or groups")
     return [
         Chart(
             name="stragglers-slowdown",
             title="How much slower than their peers [%]",
-            summary=f"{plural(top.height, 'bar')}, the longest at"
-            f" {percent(max(slower))}.",
-            spec=bars.ranking(drawn, "slower than peers [%]", tips),
-            numbers=top.select(
-                "run_id",
-                "scope",
-                "scope_id",
-                "slowdown_ratio",
-                "first_step",
-                "last_step",
-            ),
+            summary=f"{plural(top.height, 'bar')}, the first at {drawn['text'][0]}.",
+            spec=bars.ranking(drawn, "slower than peers [%]", _TIPS),
+            numbers=top.select(_DRAWN),
             sql=_sql.filled(_SQL, most=str(MOST_ROWS), where=_sql.where(scope.sql())),
-            definition="Slowdown: own work over the median of the peers, median over"
-            " the steps of the spell; the bar is slowdown minus one.",
-            source="minimum effect of 1 %, gate of max(2 %, 5 robust sd), q-values"
-            " after Benjamini and Hochberg (1995)",
-            sample=f"{plural(slow.height, 'slow GPU or group', 'slow GPUs or groups')},"
-            f" {top.height} drawn, the dearest first",
-            blind_spots="A source that sees only some waits shows all members of a"
-            " slow group alike.",
+            about=_ABOUT,
+            sample=f"{found}, {top.height} drawn, the dearest first",
         )
     ]
+
+
+def _drawn(top: pl.DataFrame) -> pl.DataFrame:
+    slower = pl.col("slowdown_ratio") - 1
+    return top.select(
+        label=pl.Series([who(row) for row in top.to_dicts()]),
+        meaning=pl.lit("waiting"),
+        value=100 * slower,
+        text=said_by(slower, percent),
+        run=named("run_id"),
+        identity=named("scope_id"),
+    )
 
 
 def listing(slow: pl.DataFrame, scope: Scope) -> Listing:
@@ -98,7 +117,7 @@ def listing(slow: pl.DataFrame, scope: Scope) -> Listing:
         title="Slow GPUs and groups, the dearest first",
         columns=(
             Column("Who"),
-            Column("Run"),
+            Column("Identity", "UUID of the GPU, else what the source calls it."),
             Column(
                 "Slower",
                 "Own work over its peers' median, less one.",
@@ -122,11 +141,11 @@ def _row(row: dict[str, object], unit: _ledger.Unit, scope: Scope) -> tuple[str,
     first, last = int(str(row["first_step"])), int(str(row["last_step"]))
     return (
         who(row),
-        name(str(row["run_id"]), 30),
+        name(str(row["scope_id"]), 44),
         percent(float(str(row["slowdown_ratio"])) - 1),
         f"{grouped(first)} to {grouped(last)}",
         compact(unit.of(lost)),
         compact(usd),
         said(str(row["cause"])),
-        name(str(row["evidence"] or ""), 120),
+        name(str(row["evidence"] or ""), 400),
     )

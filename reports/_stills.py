@@ -24,7 +24,7 @@ def still(spec: Spec) -> str:
     """
     svg = vl_convert.vegalite_to_svg(
         {**spec, "width": _WIDTH, "autosize": {"type": "fit-x", "contains": "padding"}},
-        config=json.loads(json.dumps(CONFIG).replace(FONT, _FONT)),
+        config=json.loads(json.dumps({**CONFIG, "aria": False}).replace(FONT, _FONT)),
         allowed_base_urls=[],
         format_locale=dict(NUMBER_LOCALE),
     )

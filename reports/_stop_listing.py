@@ -15,6 +15,21 @@ SELECT * FROM interruptions
 ${where}ORDER BY coalesce(decided_ns, last_step_end_ns) DESC, run_id, attempt"""
 
 
+_COLUMNS: Final = (
+    Column("Run"),
+    Column("Attempt", is_number=True),
+    Column("Ended"),
+    Column("Whose", "Where the cause lies."),
+    Column("Cause"),
+    Column(
+        "Without a step",
+        "End of the last completed step to the first new one.",
+        is_number=True,
+    ),
+    Column("Steps done again", is_number=True),
+)
+
+
 def listings(stops: pl.DataFrame, scope: Scope) -> list[Listing]:
     """Return the latest ten interruptions; nothing where there is none.
 
@@ -32,19 +47,7 @@ def listings(stops: pl.DataFrame, scope: Scope) -> list[Listing]:
     return [
         Listing(
             title="Interruptions, the latest first",
-            columns=(
-                Column("Run"),
-                Column("Attempt", is_number=True),
-                Column("Ended"),
-                Column("Whose", "Where the cause lies."),
-                Column("Cause"),
-                Column(
-                    "Without a step",
-                    "End of the last completed step to the first new one.",
-                    is_number=True,
-                ),
-                Column("Steps done again", is_number=True),
-            ),
+            columns=_COLUMNS,
             rows=[_row(row) for row in shown.to_dicts()],
             more=plural(more, "more interruption") if more else "",
             sql=_sql.filled(_SQL, where=_sql.where(scope.sql())),

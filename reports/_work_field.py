@@ -11,7 +11,8 @@ from analysis.gpus import Gpus
 from ingest.tables import StepTimings
 from reports import _runs, _sql
 from reports._numbers import percent
-from reports._section import Chart, Scope
+from reports._section import About, Chart, Scope
+from reports._texts import said_by
 from reports._words import name, plural
 
 #: Most rows and columns: cells that are still seen on a phone.
@@ -20,6 +21,15 @@ _MOST_BINS: Final = 60
 
 #: Slowdown that the darkest colour stands for, at least: scatter must not look slow.
 _LEAST_TOP: Final = 1.05
+
+_TITLES: Final = ("step", "rank", "own work over the median of all ranks [1]")
+
+_ABOUT: Final = About(
+    definition="Duration minus waiting, over the median of all ranks in the same step.",
+    source="own work as in Slow GPUs; the verdict compares peers only",
+    blind_spots="Pipeline stages differ in work, so that a whole stage may look slow"
+    " here and is not.",
+)
 
 _SQL: Final = """\
 WITH own AS (
@@ -58,7 +68,9 @@ def chart(frames: Frames, scope: Scope) -> list[Chart]:
     if grid is None:
         return []
     cells = _cells(frames, grid)
-    return [_drawn(cells, grid, _hosts(frames, grid.run_id))] if cells.height else []
+    if cells.is_empty():
+        return []
+    return [_described(cells, grid, _hosts(frames, grid.run_id))]
 
 
 def _own(frames: Frames) -> pl.LazyFrame:
@@ -136,40 +148,19 @@ def _label(rank: int, grid: _Grid, hosts: Mapping[int, str]) -> str:
     return f"{rank} · {name(hosts[rank], 24)}" if rank in hosts else f"rank {rank}"
 
 
-def _drawn(cells: pl.DataFrame, grid: _Grid, hosts: Mapping[int, str]) -> Chart:
+def _described(cells: pl.DataFrame, grid: _Grid, hosts: Mapping[int, str]) -> Chart:
     from reports.charts import times
 
     slowest = cells.sort("work_ratio", descending=True).row(0, named=True)
-    drawn = cells.select(
-        "from_step",
-        key="from_rank",
-        to_step=pl.col("from_step") + grid.width,
-        value="work_ratio",
-        steps=pl.col("from_step").cast(pl.String)
-        + pl.lit(" to ")
-        + (pl.col("from_step") + grid.width - 1).cast(pl.String),
-        text=pl.col("work_ratio").map_elements(
-            lambda ratio: f"{ratio:.3f}", return_dtype=pl.String
-        ),
-        label=pl.col("from_rank").map_elements(
-            lambda rank: _label(rank, grid, hosts), return_dtype=pl.String
-        ),
-    )
     top = max(_LEAST_TOP, float(slowest["work_ratio"]))
-    titles = ("step", "rank", "own work over the median of all ranks [1]")
-    together = (
-        f" Rows are {grid.height} ranks each, the slowest of them drawn."
-        if grid.height > 1
-        else ""
-    )
+    who = _label(slowest["from_rank"], grid, hosts)
+    above = percent(slowest["work_ratio"] - 1)
     return Chart(
         name="stragglers-field",
         title=f"Own work of each rank, run {name(grid.run_id)}",
-        summary=f"A field of ranks over steps; the darkest cell is"
-        f" {_label(slowest['from_rank'], grid, hosts)} from step"
-        f" {slowest['from_step']}, {percent(slowest['work_ratio'] - 1)} above the"
-        " median.",
-        spec=times.heat(drawn, titles, top),
+        summary=f"A field of ranks over steps; the darkest cell is {who} from step"
+        f" {slowest['from_step']}, {above} above the median.",
+        spec=times.heat(_drawn(cells, grid, hosts), _TITLES, top),
         numbers=cells,
         sql=_sql.filled(
             _SQL,
@@ -177,11 +168,32 @@ def _drawn(cells: pl.DataFrame, grid: _Grid, hosts: Mapping[int, str]) -> Chart:
             width=str(grid.width),
             height=str(grid.height),
         ),
-        definition="Duration minus waiting, over the median of all ranks in the same"
-        f" step; a cell is the median over {plural(grid.width, 'step')}.{together}",
-        source="own work as in Slow GPUs; the verdict compares peers only",
-        sample=f"{plural(grid.ranks, 'rank')}, {plural(grid.steps, 'step')}; the run"
-        " on this page that paid for the most GPU time",
-        blind_spots="Pipeline stages differ in work, so that a whole stage may look"
-        " slow here and is not.",
+        about=_ABOUT,
+        sample=_sample(grid),
+    )
+
+
+def _sample(grid: _Grid) -> str:
+    rows = (
+        f"; a row is {grid.height} ranks, the slowest of them drawn"
+        if grid.height > 1
+        else ""
+    )
+    return (
+        f"{plural(grid.ranks, 'rank')}, {plural(grid.steps, 'step')}, a cell is the"
+        f" median over {plural(grid.width, 'step')}{rows}; the run on this page that"
+        " paid for the most GPU time"
+    )
+
+
+def _drawn(cells: pl.DataFrame, grid: _Grid, hosts: Mapping[int, str]) -> pl.DataFrame:
+    last = pl.col("from_step") + grid.width - 1
+    return cells.select(
+        "from_step",
+        key="from_rank",
+        to_step=pl.col("from_step") + grid.width,
+        value="work_ratio",
+        steps=pl.format("{} to {}", "from_step", last),
+        text=said_by("work_ratio", lambda ratio: f"{ratio:.3f}"),
+        label=said_by("from_rank", lambda rank: _label(rank, grid, hosts)),
     )

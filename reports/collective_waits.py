@@ -7,10 +7,10 @@ import polars as pl
 from analysis import Frames
 from analysis.collective_waits import CollectiveWaits
 from analysis.late_ranks import LateRanks
-from reports import _busbw_chart, _wait_charts
+from reports import _busbw_chart, _late_chart, _wait_charts
 from reports._numbers import duration, grouped, percent
 from reports._section import Content, Scope, Section
-from reports._words import listed, name, plural
+from reports._words import name, plural
 
 
 def build(frames: Frames, scope: Scope) -> Content:
@@ -29,8 +29,8 @@ def build(frames: Frames, scope: Scope) -> Content:
         heading=_heading(totals, groups, late),
         paragraphs=_paragraphs(totals),
         charts=[
-            *_wait_charts.waiting(groups, totals, scope),
-            *_wait_charts.lateness(late, scope),
+            *_wait_charts.chart(groups, totals["collectives"], scope),
+            *_late_chart.chart(late, scope),
             *_busbw_chart.chart(waits, scope),
         ],
     )
@@ -58,11 +58,13 @@ def _heading(totals: dict[str, int], groups: pl.DataFrame, late: pl.DataFrame) -
         )
     flagged = late.filter(pl.col("is_late")).sort("late_ns", descending=True)
     if flagged.height:
-        ranks = [str(rank) for rank in flagged["rank"].unique(maintain_order=True)]
-        who = "Rank" if len(ranks) == 1 else "Ranks"
-        verb = "comes" if len(ranks) == 1 else "come"
+        first = flagged.row(0, named=True)
+        behind = duration(first["late_ns"])
+        more = flagged["rank"].n_unique() - 1
+        beside = f", {plural(more, 'more rank')} by less" if more else ""
         return (
-            f"{who} {listed(ranks)} {verb} last beyond chance; ranks waited {waited} in"
+            f"Rank {first['rank']} comes last beyond chance, {behind}"
+            f" after the next-to-last in all{beside}; ranks waited {waited} in"
             f" {plural(totals['collectives'], 'collective')}."
         )
     most = name(groups["kind"][0]) if groups.height else "collectives"

@@ -1,44 +1,24 @@
 """What was paid, and which share of it did useful work."""
 
-import math
 from collections.abc import Sequence
 from typing import Final
-
-import polars as pl
 
 from analysis import Frames
 from analysis.lost_time import LostTime
 from analysis.runs import Runs
 from ingest.tables import IngestedFiles
-from reports import _ledger, _runs, _sql
+from reports import _ledger, _ledger_strip, _runs
 from reports._ledger import Account
 from reports._numbers import compact, grouped, percent
-from reports._section import Chart, Content, Figure, Scope, Section
+from reports._section import Content, Figure, Scope, Section
 from reports._words import plural
 from reports.dollars import in_words
-from reports.theme import COLOURS, MEANING_OF_ACCOUNT
 
 #: Evidence that only bounds useful work from above.
 _UPPER_BOUND: Final = "step_duration_upper_bound"
 
 #: Below this many GPU-hours three digits say more than all of them.
 _ALL_DIGITS_FROM: Final = 100
-
-_PARTS: Final = {
-    "productive": "useful work",
-    "communication": "communication",
-    "waiting": "waiting",
-    "broken": "broken",
-    "idle": "idle",
-    "unknown": "not known",
-}
-
-_SQL: Final = """\
-SELECT CASE $cases END AS part,
-       sum(gpu_ns) / 3.6e12 AS gpu_hours
-FROM lost_time
-${where}GROUP BY part
-ORDER BY gpu_hours DESC, part"""
 
 
 def build(frames: Frames, scope: Scope) -> Content:
@@ -57,7 +37,7 @@ def build(frames: Frames, scope: Scope) -> Content:
     return Content(
         heading=_sentence(found, count, is_bound=_is_bound(frames, scope)),
         figures=_figures(found),
-        charts=[_strip(rows, found, scope)],
+        charts=[_ledger_strip.chart(rows, found, scope)],
         listings=[runs],
     )
 
@@ -101,67 +81,19 @@ def _time(account: Account) -> str:
 
 def _figures(found: Sequence[Account]) -> list[Figure]:
     paid = _ledger.paid(found)
-    figures = [Figure(in_words(paid.usd), "paid", "paid", _time(paid))]
-    for meaning, label in _PARTS.items():
-        part = _of_meaning(found, meaning)
-        if part.gpu_ns:
-            value = percent(_ledger.share(part, paid))
-            figures.append(Figure(value, label, meaning, in_words(part.usd)))
-    return figures
-
-
-def _of_meaning(found: Sequence[Account], meaning: str) -> Account:
-    names = [name for name, its in MEANING_OF_ACCOUNT.items() if its == meaning]
-    return _ledger.of(found, *names)
-
-
-def _strip(rows: pl.DataFrame, found: Sequence[Account], scope: Scope) -> Chart:
-    from reports.charts import bars
-
-    paid = _ledger.paid(found)
-    parts = [(label, _of_meaning(found, m), m) for m, label in _PARTS.items()]
-    shares = [float(_ledger.share(part, paid)) for _, part, _ in parts]
-    drawn = pl.DataFrame(
-        {
-            "part": [label for label, _, _ in parts],
-            "start": [math.fsum(shares[:i]) for i in range(len(shares))],
-            "end": [math.fsum(shares[: i + 1]) for i in range(len(shares))],
-            "text": [percent(_ledger.share(part, paid)) for _, part, _ in parts],
-        }
-    ).filter(pl.col("end") > pl.col("start"))
-    colours = {label: COLOURS[meaning] for label, part, meaning in parts if part.gpu_ns}
-    said = ", ".join(f"{row['part']} {row['text']}" for row in drawn.to_dicts())
-    runs = rows["run_id"].n_unique()
-    return Chart(
-        name="cost-split",
-        title="What the time paid for went into",
-        summary=f"One bar, cut into {said}.",
-        spec=bars.strip(drawn, colours),
-        numbers=_numbers(rows),
-        sql=_sql.filled(_SQL, cases=_cases(), where=_sql.where(scope.sql())),
-        definition="Each GPU-second that was paid for goes to the first account that"
-        " applies to it; a colour stands for the accounts of one meaning.",
-        source="the ledger, see How each number is made",
-        sample=f"{plural(runs, 'run')}, {_time(paid)} paid for",
-        blind_spots="Time outside allocations is not paid for here, so it is not here.",
-    )
-
-
-def _cases() -> str:
-    return "category " + " ".join(
-        f"WHEN {_sql.literal(account)} THEN {_sql.literal(_PARTS[meaning])}"
-        for account, meaning in MEANING_OF_ACCOUNT.items()
-    )
-
-
-def _numbers(rows: pl.DataFrame) -> pl.DataFrame:
-    labels = {a: _PARTS[meaning] for a, meaning in MEANING_OF_ACCOUNT.items()}
-    return (
-        rows.with_columns(part=pl.col("category").replace_strict(labels))
-        .group_by("part")
-        .agg(gpu_hours=pl.col("gpu_ns").sum().cast(pl.Float64) / 3.6e12)
-        .sort(["gpu_hours", "part"], descending=[True, False])
-    )
+    parts = _ledger_strip.by_meaning(found)
+    return [
+        Figure(in_words(paid.usd), "paid", "paid", _time(paid)),
+        *[
+            Figure(
+                percent(_ledger.share(part, paid)),
+                _ledger_strip.PARTS[meaning],
+                meaning,
+                in_words(part.usd),
+            )
+            for meaning, part in parts.items()
+        ],
+    ]
 
 
 SECTION: Final = Section("cost", "What it cost", (LostTime, Runs, IngestedFiles), build)

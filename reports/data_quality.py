@@ -6,7 +6,7 @@ import polars as pl
 
 from analysis import Frames
 from ingest.tables import IngestedFiles, RejectedRows
-from reports import _file_listing, _row_charts
+from reports import _file_listing, _row_charts, _rule_chart
 from reports._numbers import grouped, percent
 from reports._section import Content, Scope, Section
 from reports._words import listed, plural
@@ -33,7 +33,7 @@ def build(frames: Frames, scope: Scope) -> Content:
         paragraphs=_paragraphs(files),
         charts=[
             *_row_charts.by_source(files, scope),
-            *_row_charts.by_rule(frames, files, scope),
+            *_rule_chart.chart(frames, files, scope),
         ],
         listings=[_file_listing.listing(files, scope)],
     )

@@ -10,7 +10,6 @@ from analysis.lost_time import LostTime
 from analysis.runs import Runs
 from analysis.stragglers import StragglerRanks
 from reports import _repairs
-from reports._numbers import grouped
 from reports._repairs import Repair
 from reports._section import Cell, Column, Content, Link, Listing, Scope, Section
 from reports._words import plural
@@ -63,9 +62,7 @@ def _listing(found: list[Repair]) -> Listing:
             Column("Who acts"),
         ),
         rows=[_row(repair) for repair in shown],
-        more=f"{plural(more, 'more repair')} below {grouped(_MOST)} rows"
-        if more
-        else "",
+        more=f"{plural(more, 'repair')} that would save less" if more else "",
     )
 
 

@@ -7,11 +7,10 @@ import polars as pl
 from analysis import Frames
 from analysis.attempts import Attempts
 from analysis.incidents import Incidents
-from analysis.interrupt_rates import InterruptRates
+from analysis.interrupt_rates import FEW_EVENTS, InterruptRates
 from analysis.interruptions import Interruptions
-from reports import _rate_charts, _stop_charts, _stop_listing
+from reports import _attempt_lanes, _rate_charts, _stop_listing, _stop_phases
 from reports._numbers import duration
-from reports._rate_charts import FEWEST_FOR_RATE
 from reports._section import Content, Scope, Section
 from reports._words import listed, plural, said
 
@@ -32,12 +31,14 @@ def build(frames: Frames, scope: Scope) -> Content:
             heading="Whether runs were interrupted is not known.", empty=_HINT
         )
     return Content(
-        heading=_heading(stops, attempts, rates),
+        heading=_heading(
+            stops, attempts, _rate_charts.overall(frames, scope, of="run")
+        ),
         paragraphs=_paragraphs(stops, incidents, rates),
         charts=[
-            *_stop_charts.lanes(attempts, stops, scope),
-            *_stop_charts.phases(stops, scope),
-            *_rate_charts.chart(rates, scope),
+            *_attempt_lanes.chart(attempts, stops, scope),
+            *_stop_phases.chart(stops, scope),
+            *_rate_charts.chart(rates),
         ],
         listings=_stop_listing.listings(stops, scope),
     )
@@ -63,16 +64,16 @@ def _heading(stops: pl.DataFrame, attempts: pl.DataFrame, rates: pl.DataFrame) -
 def _mtbf(rates: pl.DataFrame) -> str:
     ours = rates.filter(
         (pl.col("level") == "interruption")
-        & (pl.col("count") >= FEWEST_FOR_RATE)
+        & (pl.col("count") >= FEW_EVENTS)
         & pl.col("mtbf_ns").is_not_null()
     )
-    if ours.is_empty():
+    if ours.height != 1:
         return ""
     row = ours.row(0, named=True)
     high = row["mtbf_high_ns"]
     to = duration(high) if high is not None else "unbounded"
     return (
-        f" One in {duration(row['mtbf_ns'])} of observed node time"
+        f" One in {duration(row['mtbf_ns'])} of the run"
         f" (95 %: {duration(row['mtbf_low_ns'])} to {to})."
     )
 
@@ -90,9 +91,16 @@ def _levels(rates: pl.DataFrame) -> str:
     counts = [plural(int(sums[level]), level) for level in order if level in sums]
     if not counts:
         return ""
-    few = sums.get("interruption", 0) < FEWEST_FOR_RATE
+    few = sums.get("interruption", 0) < FEW_EVENTS
+    outside = int(rates.filter(pl.col("level") == "incident")["outside_count"].sum())
+    beside = (
+        f" {plural(outside, 'incident')} lie outside: on nodes that no attempt held, or"
+        " without a time."
+        if outside
+        else ""
+    )
     less = " Below 5 interruptions there is a count and no rate." if few else ""
-    return f"The same failures at every level: {listed(counts, 4)}.{less}"
+    return f"The same failures at every level: {listed(counts, 4)}.{beside}{less}"
 
 
 def _incidents(incidents: pl.DataFrame) -> str:

@@ -29,18 +29,16 @@ def build(_: Frames, scope: Scope) -> Content:
             Notes("Versions", _versions(scope)),
             Notes("Thresholds in force", _thresholds(scope)),
             Notes("Settings in force", _settings(scope)),
-            Notes(
-                "Published rates drawn beside ours",
-                [
-                    (
-                        one.label,
-                        f"{one.rate} per 1000 node-days, {one.counts}; {one.source}",
-                    )
-                    for one in PUBLISHED
-                ],
-            ),
+            Notes("Published rates drawn beside ours", _published()),
         ],
     )
+
+
+def _published() -> list[tuple[str, str]]:
+    return [
+        (one.label, f"{one.rate} per 1000 node-days, {one.counts}; {one.source}")
+        for one in PUBLISHED
+    ]
 
 
 def _versions(scope: Scope) -> list[tuple[str, str]]:

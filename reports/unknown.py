@@ -13,7 +13,7 @@ from analysis.runs import Runs
 from analysis.stragglers import StragglerTests
 from ingest.tables import Failures, IngestedFiles, PowerSamples
 from reports import _blind_spots, _coverage_chart
-from reports._blind_spots import BlindSpot
+from reports._blind_spot import BlindSpot
 from reports._runs import MOST_ROWS
 from reports._section import Column, Content, Listing, Notes, Scope, Section
 from reports._words import name, plural

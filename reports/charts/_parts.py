@@ -1,6 +1,6 @@
 """Pieces that several drawings share."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, Literal
 
 import altair as alt
@@ -77,9 +77,10 @@ def largest(rows: pl.DataFrame, column: str) -> float:
     return float(found) if isinstance(found, float) else 0.0
 
 
-def meanings(field: str, present: Sequence[str]) -> alt.Color:
+def meanings(field: str, present: Iterable[str]) -> alt.Color:
     """Return the colours of meanings, without a legend: bars carry their names."""
-    scale = alt.Scale(domain=list(present), range=[COLOURS[m] for m in present])
+    found = list(present)
+    scale = alt.Scale(domain=found, range=[COLOURS[meaning] for meaning in found])
     return alt.Color(f"{field}:N", scale=scale, legend=None)
 
 
@@ -128,6 +129,21 @@ def middles(base: alt.Chart, end: float) -> alt.Chart:
     colour = alt.Color("ink:N", scale=None)
     texts: alt.Chart = base.mark_text(align="center", baseline="middle", text=words)
     return texts.encode(x="middle:Q", color=colour)
+
+
+def totals(base: alt.Chart, end: float) -> alt.Chart:
+    """Return the sums of bars that are too short for any text in them.
+
+    Args:
+        base: Chart of the last rows of bars, with their `total`.
+        end: End of the scale.
+    """
+    short = f"width * datum.end / {end or 1} <= {_PART_LABEL}"
+    words = alt.expr(f"{short} ? datum.total : ''")
+    texts: alt.Chart = base.mark_text(
+        align="left", dx=6, baseline="middle", color=INK, text=words
+    )
+    return texts.encode(x="end:Q")
 
 
 def placed(rows: pl.DataFrame, start: str, end: str, top: float) -> pl.DataFrame:

@@ -62,7 +62,8 @@ def stack(
     """Draw one bar for each label, cut into parts that stand in a fixed order.
 
     Args:
-        rows: `key`, `label`, `part`, `value` and `text`, and columns of tips.
+        rows: `key`, `label`, `part`, `value` and `text`, and columns of tips; `total`
+            in words where short bars are to carry it.
         unit: Title of the axis, with its unit.
         colours: Colour of each part, in the order of drawing.
         tips: Columns and titles of the tooltip.
@@ -78,7 +79,15 @@ def stack(
         color=_parts.parts("part", colours),
         tooltip=_parts.tooltip(tips),
     )
-    return _sized(alt.layer(bars, _parts.middles(base, largest)), shown)
+    texts = [_parts.middles(base, largest), *_totals(shown, largest)]
+    return _sized(alt.layer(bars, *texts), shown)
+
+
+def _totals(shown: pl.DataFrame, largest: float) -> list[alt.Chart]:
+    if "total" not in shown.columns:
+        return []
+    last = shown.unique("key", keep="last", maintain_order=True)
+    return [_parts.totals(alt.Chart(last).encode(y=_parts.rows_axis(shown)), largest)]
 
 
 def days(rows: pl.DataFrame, unit: str, colours: Mapping[str, str]) -> Spec:

@@ -62,23 +62,34 @@ def lanes(
         tips: Columns and titles of the tooltip, in both frames.
     """
     lanes_of = _parts.names(spans)
-    spans = spans.drop("label").join(lanes_of, on="key", maintain_order="left")
-    marks = marks.drop("label").join(lanes_of, on="key", maintain_order="left")
+    spans, marks = (
+        rows.drop("label").join(lanes_of, on="key", maintain_order="left")
+        for rows in (spans, marks)
+    )
     y = _parts.rows_axis(spans)
     start, end = _ends(spans, "from_ms", "to_ms")
-    bars = alt.Chart(spans).mark_bar(height={"band": 0.42}, strokeWidth=2)
-    drawn = bars.encode(
-        x=_time("from_ms", start, end),
-        x2="to_ms:T",
-        y=y,
-        color=_parts.parts("part", colours),
-        stroke=_instants(colours),
-        tooltip=_parts.tooltip(tips),
-    )
+    drawn = _spans(spans, (start, end), colours, tips).encode(y=y)
     layers = [drawn, *(_marks(marks, y, colours, tips, (start + end) / 2))]
     lane = _LANE if marks.is_empty() else _LANE_WITH_WORDS
     height = max(lane + 28, lane * spans["label"].n_unique())
     return finished(alt.layer(*layers).properties(width="container", height=height))
+
+
+def _spans(
+    spans: pl.DataFrame,
+    ends: tuple[float, float],
+    colours: Mapping[str, str],
+    tips: Sequence[tuple[str, str]],
+) -> alt.Chart:
+    chart = alt.Chart(spans)
+    bars: alt.Chart = chart.mark_bar(height={"band": 0.42}, strokeWidth=2)
+    return bars.encode(
+        x=_time("from_ms", *ends),
+        x2="to_ms:T",
+        color=_parts.parts("part", colours),
+        stroke=_instants(colours),
+        tooltip=_parts.tooltip(tips),
+    )
 
 
 def _instants(colours: Mapping[str, str]) -> alt.Stroke:

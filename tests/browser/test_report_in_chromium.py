@@ -118,7 +118,7 @@ def test_the_keyboard_reaches_the_report_first(
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.className") == "skip"
     page.keyboard.press("Enter")
-    assert page.url.endswith("#cost")
+    page.wait_for_function("location.hash === '#cost'")
 
 
 def test_sql_unfolds_under_its_chart(sample_lake: Path, open_page: Any) -> None:

@@ -11,6 +11,8 @@ from reports import cost, first_steps, lost_time
 from reports._ledger import ACCOUNTS
 from reports._section import Content, Scope
 from reports.dollars import Price
+from tests.reports.builder import framed
+from tests.reports.pod import pod
 
 # paid 200 GPU-h = 500 USD
 #   productive             140   350
@@ -28,33 +30,29 @@ def plain(text: str) -> str:
     return text.replace("\u202f", " ")
 
 
-def test_the_sentence_holds_the_numbers(
-    make_frames: Any, make_pod: Any, scope: Scope
-) -> None:
-    content = cost.build(make_frames(make_pod()), scope)
+def test_the_sentence_holds_the_numbers(scope: Scope) -> None:
+    content = cost.build(framed(pod()), scope)
     assert plain(content.heading) == (
         "200 GPU-hours, 500 USD. 70.0 % did useful work."
         " 150 USD went elsewhere; 90.0 % of that has a cause we can name."
     )
 
 
-def test_useful_work_known_from_durations_is_at_most(
-    make_frames: Any, make_pod: Any, scope: Scope
-) -> None:
-    rows = make_pod()
+def test_useful_work_known_from_durations_is_at_most(scope: Scope) -> None:
+    rows = pod()
     rows[LostTime] = [
         row | {"basis": "step_duration_upper_bound"}
         for row in rows[LostTime]
         if row["category"] == "productive"
     ]
-    heading = plain(cost.build(make_frames(rows), scope).heading)
+    heading = plain(cost.build(framed(rows), scope).heading)
     assert "At most 100 % did useful work. Nothing is known" in heading
 
 
-def test_nothing_named_is_said(make_frames: Any, make_pod: Any, scope: Scope) -> None:
-    rows = make_pod()
+def test_nothing_named_is_said(scope: Scope) -> None:
+    rows = pod()
     rows[LostTime] = [r for r in rows[LostTime] if r["category"] == "unattributed"]
-    heading = plain(cost.build(make_frames(rows), scope).heading)
+    heading = plain(cost.build(framed(rows), scope).heading)
     assert heading == (
         "6.00 GPU-hours, 15.0 USD. 0 % did useful work."
         " 15.0 USD went elsewhere; no cause can be named for any of it yet."
@@ -68,8 +66,8 @@ def drawn(content: Content, name: str) -> list[dict[str, Any]]:
     return list(rows)
 
 
-def test_the_waterfall_adds_up(make_frames: Any, make_pod: Any, scope: Scope) -> None:
-    content = lost_time.build(make_frames(make_pod()), scope)
+def test_the_waterfall_adds_up(scope: Scope) -> None:
+    content = lost_time.build(framed(pod()), scope)
     paid, *lost, useful = drawn(content, "lost-time-waterfall")
     assert (paid["label"], paid["start"], paid["end"]) == ("paid", 0, 200)
     level = paid["end"]
@@ -90,44 +88,40 @@ def number(text: object) -> Decimal:
     return Decimal(plain(str(text)).replace(" ", "").rstrip("%"))
 
 
-def test_the_table_adds_up_as_it_stands(
-    make_frames: Any, make_pod: Any, scope: Scope
-) -> None:
-    rows = make_pod()
+def test_the_table_adds_up_as_it_stands(scope: Scope) -> None:
+    rows = pod()
     # thirds of hours, which no rounding of each alone would add up
     odd = [row | {"gpu_ns": row["gpu_ns"] / 7 + 1} for row in rows[LostTime]]
     rows[LostTime] = [r | {"gpu_ns": r["gpu_ns"].quantize(Decimal(1))} for r in odd]
-    (listing,) = lost_time.build(make_frames(rows), scope).listings
+    (listing,) = lost_time.build(framed(rows), scope).listings
     for column in (2, 4):
         shown = [number(row[column]) for row in listing.rows]
         assert sum(shown) == number(listing.total[column])
 
 
-def test_at_most_ten_rows_that_still_add_up(
-    make_frames: Any, make_pod: Any, scope: Scope
-) -> None:
-    rows = make_pod()
+def test_at_most_ten_rows_that_still_add_up(scope: Scope) -> None:
+    rows = pod()
     first = rows[LostTime][0]
     rows[LostTime] = [
         first | {"category": category, "gpu_ns": Decimal((place + 1) * 10**12)}
         for place, category in enumerate(ACCOUNTS)
     ]
-    (listing,) = lost_time.build(make_frames(rows), scope).listings
+    (listing,) = lost_time.build(framed(rows), scope).listings
     assert len(ACCOUNTS) == 11
     assert len(listing.rows) == 10
     assert sum(number(row[2]) for row in listing.rows) == number(listing.total[2])
 
 
-def test_each_run_has_its_price(make_frames: Any, make_pod: Any, scope: Scope) -> None:
-    rows, other = make_pod(), make_pod("second")
+def test_each_run_has_its_price(scope: Scope) -> None:
+    rows, other = pod(), pod("second")
     rows[LostTime] += other[LostTime]
     rows[Runs] += other[Runs]
     prices = {**scope.prices, "second": Price(Decimal(5), "run card", "rental")}
     both = Scope(prices, _without_runs(scope))
-    content = cost.build(make_frames(rows), both)
+    content = cost.build(framed(rows), both)
     # 200 GPU-h at 2.5 and 200 at 5 USD
     assert "400 GPU-hours, 1 500 USD over 2 runs." in plain(content.heading)
-    compared = lost_time.build(make_frames(rows), both)
+    compared = lost_time.build(framed(rows), both)
     side = next(one for one in compared.listings if one.title == "Runs side by side")
     assert [plain(str(row[4])) for row in side.rows] == ["150", "300"]
     assert "lost-time-runs" in [chart.name for chart in compared.charts]
@@ -137,18 +131,16 @@ def _without_runs(scope: Scope) -> Any:
     return scope.provenance.__class__(**{**vars(scope.provenance), "run_ids": ()})
 
 
-def test_only_the_runs_of_the_page_are_counted(
-    make_frames: Any, make_pod: Any, scope: Scope
-) -> None:
-    rows = make_pod()
-    rows[LostTime] += make_pod("second")[LostTime]
-    assert cost.build(make_frames(rows), scope).heading.startswith("200 GPU-hours")
+def test_only_the_runs_of_the_page_are_counted(scope: Scope) -> None:
+    rows = pod()
+    rows[LostTime] += pod("second")[LostTime]
+    assert cost.build(framed(rows), scope).heading.startswith("200 GPU-hours")
 
 
 def test_what_to_do_first_is_sorted_and_says_that_gains_do_not_add(
-    make_frames: Any, make_pod: Any, scope: Scope
+    scope: Scope,
 ) -> None:
-    content = first_steps.build(make_frames(make_pod()), scope)
+    content = first_steps.build(framed(pod()), scope)
     (listing,) = content.listings
     saves = [plain(str(row[1])) for row in listing.rows]
     # restart and recompute 45, communication 45, the slow GPU 5 h x 2.5 = 12.5
@@ -160,25 +152,21 @@ def test_what_to_do_first_is_sorted_and_says_that_gains_do_not_add(
     assert content.paragraphs[0].startswith("Gains do not add")
 
 
-def test_small_totals_are_said_in_gpu_seconds(
-    make_frames: Any, make_pod: Any, scope: Scope
-) -> None:
-    rows = make_pod()
+def test_small_totals_are_said_in_gpu_seconds(scope: Scope) -> None:
+    rows = pod()
     first = rows[LostTime][0]
     rows[LostTime] = [first | {"gpu_ns": Decimal(90 * 10**9)}]
-    heading = plain(cost.build(make_frames(rows), scope).heading)
+    heading = plain(cost.build(framed(rows), scope).heading)
     assert heading.startswith("90.0 GPU-seconds, 0.0625 USD.")
 
 
-def test_the_fleet_does_not_overflow(
-    make_frames: Any, make_pod: Any, scope: Scope
-) -> None:
+def test_the_fleet_does_not_overflow(scope: Scope) -> None:
     # 16,384 GPUs for 54 days are 7.6e19 ns, eight times what Int64 holds
-    rows = make_pod()
+    rows = pod()
     gpu_ns = Decimal(16_384 * 54 * 86_400 * 10**9)
     rows[LostTime] = [rows[LostTime][0] | {"gpu_ns": gpu_ns}]
-    heading = plain(cost.build(make_frames(rows), scope).heading)
+    heading = plain(cost.build(framed(rows), scope).heading)
     assert heading.startswith("21 233 664 GPU-hours, 53.1 M USD.")
-    chart = lost_time.build(make_frames(rows), scope).charts[0]
+    chart = lost_time.build(framed(rows), scope).charts[0]
     assert chart.numbers["gpu_time"].to_list() == [21_233_664.0]
     assert isinstance(chart.numbers, pl.DataFrame)

@@ -16,6 +16,8 @@ from reports import page as report_page
 from reports._assets import data
 from reports._glossary import GLOSSARY, explained
 from reports._section import Scope
+from tests.reports.builder import framed
+from tests.reports.pod import pod
 
 HOSTILE = "</script><img src=x onerror=alert(1)>\"'&\u202e\x1b{{7*7}}"
 
@@ -55,15 +57,13 @@ def pages() -> dict[str, str]:
 
 
 @pytest.fixture
-def render(
-    pages: dict[str, str], make_frames: Any, make_pod: Any, make_scope: Any
-) -> Any:
+def render(pages: dict[str, str], make_scope: Any) -> Any:
     """Renders the pod with a name for its run and its node."""
 
     def rendered(run: str = "pod-a-main", host: str = "node-b12") -> str:
         if run + host not in pages:
             scope: Scope = make_scope(run)
-            frames: Frames = make_frames(make_pod(run, host))
+            frames: Frames = framed(pod(run, host))
             pages[run + host] = report_page.render(
                 frames, scope.prices, scope.provenance
             )

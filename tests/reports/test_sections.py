@@ -9,6 +9,8 @@ from polars.testing import assert_frame_equal
 from analysis import Frames
 from reports import INPUTS, SECTIONS
 from reports._section import Scope, Section
+from tests.reports.builder import framed
+from tests.reports.pod import pod
 
 each_section = pytest.mark.parametrize("section", SECTIONS, ids=lambda s: s.name)
 
@@ -28,10 +30,8 @@ def test_without_data_a_section_says_what_would_fill_it(
 
 
 @each_section
-def test_with_data_a_section_has_no_hint(
-    section: Section, make_frames: Any, make_pod: Any, scope: Scope
-) -> None:
-    content = section.build(make_frames(make_pod()), scope)
+def test_with_data_a_section_has_no_hint(section: Section, scope: Scope) -> None:
+    content = section.build(framed(pod()), scope)
     assert content.empty is None
     assert len(content.charts) <= 3
     assert all(len(listing.rows) <= 10 for listing in content.listings)
@@ -39,20 +39,20 @@ def test_with_data_a_section_has_no_hint(
 
 @each_section
 def test_a_section_reads_no_table_that_it_does_not_list(
-    section: Section, make_frames: Any, make_pod: Any, scope: Scope
+    section: Section, scope: Scope
 ) -> None:
-    listed = {t: rows for t, rows in make_pod().items() if t in section.inputs}
-    whole = section.build(make_frames(make_pod()), scope)
-    alone = section.build(make_frames(listed), scope)
+    listed = {t: rows for t, rows in pod().items() if t in section.inputs}
+    whole = section.build(framed(pod()), scope)
+    alone = section.build(framed(listed), scope)
     assert alone.heading == whole.heading
     assert alone.listings == whole.listings
 
 
 @each_section
 def test_the_sql_gives_exactly_the_numbers_of_its_chart(
-    section: Section, make_frames: Any, make_pod: Any, scope: Scope
+    section: Section, scope: Scope
 ) -> None:
-    frames = make_frames(make_pod())
+    frames = framed(pod())
     lake = duckdb.connect()
     for table in INPUTS:
         lake.register(table.sql_name(), frames[table].collect().to_arrow())
@@ -62,14 +62,17 @@ def test_the_sql_gives_exactly_the_numbers_of_its_chart(
 
 
 @each_section
-def test_every_chart_says_all_it_must(
-    section: Section, make_frames: Any, make_pod: Any, scope: Scope
-) -> None:
-    for chart in section.build(make_frames(make_pod()), scope).charts:
-        for words in (chart.title, chart.summary, chart.definition, chart.source):
+def test_every_chart_says_all_it_must(section: Section, scope: Scope) -> None:
+    for chart in section.build(framed(pod()), scope).charts:
+        for words in (
+            chart.title,
+            chart.summary,
+            chart.about.definition,
+            chart.about.source,
+        ):
             assert words
         assert chart.sample
-        assert chart.blind_spots
+        assert chart.about.blind_spots
         assert chart.spec["width"] == "container"
         assert axes_without_a_title(chart.spec) == []
 
@@ -96,16 +99,14 @@ def test_names_and_tables_are_unique() -> None:
     assert len(set(INPUTS)) == len(INPUTS)
 
 
-def test_findings_carry_their_numbers(
-    make_frames: Any, make_pod: Any, scope: Scope
-) -> None:
-    frames = make_frames(make_pod())
+def test_findings_carry_their_numbers(scope: Scope) -> None:
+    frames = framed(pod())
     said = {
         section.name: section.build(frames, scope).heading.replace("\u202f", " ")
         for section in SECTIONS
     }
     assert said["stragglers"] == (
-        "GPU rank 7 on node-b12 ran 12.0 % slow from step 40 to 89 under power cap:"
+        "Rank 7 on node-b12 ran 12.0 % slow from step 40 to 89 under power cap:"
         " 12.5 USD."
     )
     # 12 s of 26.8 s of communication hidden; 14.8 s exposed in 80 s; 16 s idle
@@ -121,30 +122,26 @@ def test_findings_carry_their_numbers(
         "1 922 rows from 3 files: 99.9 % accepted, 2 refused."
     )
     assert said["interruptions"].startswith(
-        "1 interruption: 1 by hardware. One in 167 d"
+        "1 interruption: 1 by hardware. One in 167 d of the run"
     )
 
 
-def test_below_five_events_there_is_no_rate(
-    make_frames: Any, make_pod: Any, scope: Scope
-) -> None:
+def test_below_five_events_there_is_no_rate(scope: Scope) -> None:
     section = next(s for s in SECTIONS if s.name == "interruptions")
-    content = section.build(make_frames(make_pod(count=4)), scope)
+    content = section.build(framed(pod(count=4)), scope)
     assert "interruptions-rates" not in [chart.name for chart in content.charts]
     assert "Below 5 interruptions there is a count and no rate." in " ".join(
         content.paragraphs
     )
 
 
-def test_a_healthy_fleet_flags_nobody(
-    make_frames: Any, make_pod: Any, scope: Scope
-) -> None:
+def test_a_healthy_fleet_flags_nobody(scope: Scope) -> None:
     from analysis.stragglers import StragglerRanks
 
-    rows = make_pod()
+    rows = pod()
     rows[StragglerRanks] = []
     section = next(s for s in SECTIONS if s.name == "stragglers")
-    heading = section.build(make_frames(rows), scope).heading.replace("\u202f", " ")
+    heading = section.build(framed(rows), scope).heading.replace("\u202f", " ")
     assert heading == (
         "No GPU was slower than its peers; the smallest slowdown we could have seen is"
         " 2.1 %."

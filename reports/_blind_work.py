@@ -1,0 +1,129 @@
+"""What is not known of work: time, traces, slow ranks, collectives."""
+
+from decimal import Decimal
+
+import polars as pl
+
+from analysis import Frames
+from analysis.collective_waits import CollectiveWaits
+from analysis.lost_time import LostTime
+from analysis.overlap import Overlap
+from analysis.runs import Runs
+from analysis.stragglers import StragglerTests
+from reports import _ledger
+from reports._blind_spot import BlindSpot
+from reports._numbers import compact, duration, grouped, percent
+from reports._section import Scope
+from reports._words import plural
+
+
+def unattributed(frames: Frames, scope: Scope) -> BlindSpot | None:
+    """Return the time paid for of which nothing is known."""
+    accounts = _ledger.accounts(_ledger.by_run(frames, scope), scope)
+    paid, unknown = _ledger.paid(accounts), _ledger.of(accounts, "unattributed")
+    if not unknown.gpu_ns:
+        return None
+    unit = _ledger.unit_for(paid.gpu_ns)
+    amount = f"{compact(unit.of(unknown.gpu_ns))} {unit.name}"
+    return BlindSpot(
+        "Time paid for without evidence",
+        f"{percent(_ledger.share(unknown, paid))}, {amount}",
+        "a step log with waits, or traces of more ranks",
+    )
+
+
+def upper_bound(frames: Frames, scope: Scope) -> BlindSpot | None:
+    """Return the time of which only step durations tell."""
+    row = (
+        scope.of_runs(frames[LostTime])
+        .select(
+            whole=pl.col("gpu_ns").cast(pl.Int128).sum(),
+            bound=pl.col("gpu_ns")
+            .filter(pl.col("basis") == "step_duration_upper_bound")
+            .cast(pl.Int128)
+            .sum(),
+        )
+        .collect()
+        .row(0, named=True)
+    )
+    if not row["bound"]:
+        return None
+    return BlindSpot(
+        "What happens inside steps that only a duration tells",
+        f"{percent(Decimal(row['bound']) / row['whole'])} of the time paid for:"
+        " productive is an upper bound",
+        "waits and stalls in the step log, or traces",
+    )
+
+
+def untraced(frames: Frames, scope: Scope) -> BlindSpot | None:
+    """Return the GPUs without a trace."""
+    traced = scope.of_runs(frames[Overlap]).select("run_id", "rank").unique()
+    seen = traced.drop_nulls().group_by("run_id").agg(seen=pl.len())
+    both = (
+        scope.of_runs(frames[Runs])
+        .select("run_id", "gpu_count")
+        .join(seen, on="run_id", how="left")
+        .select(pl.col("gpu_count").sum(), pl.col("seen").fill_null(0).sum())
+        .collect()
+    )
+    gpus, ranks = both.row(0) if both.height else (0, 0)
+    if not gpus or ranks >= gpus:
+        return None
+    return BlindSpot(
+        "What untraced GPUs did inside a step",
+        f"{grouped(gpus - ranks)} of {plural(gpus, 'GPU')} without a trace",
+        "profiler traces of more ranks",
+    )
+
+
+def untested(frames: Frames, scope: Scope) -> BlindSpot | None:
+    """Return the ranks that no test could tell slow or not."""
+    rows = scope.of_runs(frames[StragglerTests])
+    sums = rows.select(pl.col("ranks_tested").sum(), pl.col("ranks_untested").sum())
+    tested, untested = sums.collect().row(0)
+    if not untested:
+        return None
+    return BlindSpot(
+        "Whether a rank was slow",
+        f"{grouped(untested)} of {plural(tested + untested, 'rank')} not testable",
+        "steps with waits, at least four peers and 20 steps",
+    )
+
+
+def clocks(frames: Frames, scope: Scope) -> BlindSpot | None:
+    """Return the waits that clocks cannot tell."""
+    waits = scope.of_runs(frames[CollectiveWaits]).select(
+        residual=pl.col("clock_residual_ns").median(),
+        below=(pl.col("wait_ns_max") < pl.col("clock_residual_ns")).sum(),
+        waits=pl.col("wait_ns_max").count(),
+    )
+    residual, below, seen = waits.collect().row(0)
+    if not residual:
+        return None
+    return BlindSpot(
+        "Waits shorter than clocks of nodes differ",
+        f"clock residual {duration(residual)} (median);"
+        f" {grouped(below)} of {plural(seen, 'wait')} below theirs",
+        "clocks kept by PTP, or longer profiles",
+    )
+
+
+def incomplete(frames: Frames, scope: Scope) -> BlindSpot | None:
+    """Return the collectives with missing ranks."""
+    row = (
+        scope.of_runs(frames[CollectiveWaits])
+        .select(
+            pl.len(),
+            open=(pl.col("ranks_seen") < pl.col("ranks_expected")).sum(),
+        )
+        .collect()
+        .row(0)
+    )
+    if not row[1]:
+        return None
+    return BlindSpot(
+        "Who was late in collectives with missing ranks",
+        f"{grouped(row[1])} of {plural(row[0], 'collective')} incomplete",
+        "traces of all ranks of a group, over the same steps",
+    )
