@@ -21,6 +21,10 @@ from ingest.sources._kineto_window import RECORD_BYTES, Window, deep_place
 #: Ends that are tried for a broken record: what is nested in it looks like an end too.
 _ENDS: Final = 8
 
+#: Refused records after which only the first end is tried: the file is beyond help,
+#: and all of its records might be like that.
+_PATIENCE: Final = 256
+
 #: Cuts that are tried before a fault: a list of objects in a record looks like some.
 _CUTS: Final = 64
 
@@ -52,6 +56,7 @@ class Blocks:
         self._window = window
         self._losses = losses
         self._in_object = in_object
+        self._refusals = 0
         self.closed = False
 
     def __iter__(self) -> Iterator[Block]:
@@ -85,10 +90,13 @@ class Blocks:
                 window.start, self.closed = close + 1, True
                 return
             yield from self._sound_before(fault)
-            ends = window.record_ends(window.start, _ENDS)
+            ends = window.record_ends(window.start, self._patience())
             if not ends or (fault >= stop and not window.ended):
                 return
             yield from self._mend(ends)
+
+    def _patience(self) -> int:
+        return _ENDS if self._refusals < _PATIENCE else 1
 
     def _array(self, stop: int) -> Block:
         """Decode the bytes up to a place, which becomes the closing bracket."""
@@ -168,6 +176,7 @@ class Blocks:
 
     def _refuse(self, rule: str, end: int) -> None:
         window = self._window
+        self._refusals += 1
         raw = bytes(window.data[window.start : min(end, window.start + RAW_BYTES)])
         self._losses.refuse(rule, f"byte {window.offset(window.start)}", raw)
         window.start = end

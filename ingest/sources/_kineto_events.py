@@ -6,6 +6,7 @@ from typing import Final, TypeVar
 import msgspec
 from msgspec import Raw, field
 
+from ingest.sources._kineto_kinds import Category
 from ingest.sources._kineto_repair import repairs
 
 _NOTHING: Final = Raw(b"")
@@ -16,7 +17,7 @@ class Event(msgspec.Struct, gc=False):
     """An event: numbers stay text, and arguments wait until it is known to matter."""
 
     name: str = ""
-    cat: str = ""
+    cat: Category = Category.NONE
     ts: Raw = _NOTHING
     dur: Raw = _NOTHING
     args: Raw = _NO_ARGS

@@ -6,24 +6,23 @@ from typing import Final
 from ingest.sources._kineto_blocks import Block
 from ingest.sources._kineto_host import Host, Launches
 from ingest.sources._kineto_kinds import (
-    COPY,
-    HOST,
-    KERNEL,
-    LAUNCH,
-    WINDOW,
-    Kinds,
+    COPY_KIND,
+    HOST_KIND,
+    KERNEL_KIND,
+    LAUNCH_KIND,
+    WINDOW_KIND,
     selector,
 )
 from ingest.sources._kineto_spool import Spool
 from ingest.sources._kineto_work import Work
 
-_IS_WORK: Final = selector(KERNEL, COPY)
-_IS_LAUNCH: Final = selector(LAUNCH)
-_IS_HOST: Final = selector(HOST)
-_IS_WINDOW: Final = selector(WINDOW)
+_IS_WORK: Final = selector(KERNEL_KIND, COPY_KIND)
+_IS_LAUNCH: Final = selector(LAUNCH_KIND)
+_IS_HOST: Final = selector(HOST_KIND)
+_IS_WINDOW: Final = selector(WINDOW_KIND)
 
 #: Rows that make a frame: enough that what a frame costs does not count. [1]
-WORK_ROWS: Final = 1 << 14
+WORK_ROWS: Final = 1 << 15
 LAUNCH_ROWS: Final = 1 << 16
 
 
@@ -43,7 +42,6 @@ class Gathering:
         self.records = 0
         self.work, self.collectives, self.launches = work, collectives, launches
         self.host = Host()
-        self._kinds = Kinds()
         self._work = Work()
         self._launches = Launches()
 
@@ -51,7 +49,7 @@ class Gathering:
         """Take what matters of a block."""
         events, first = block.events, self.records
         numbers = range(first, first + len(events))
-        marks = bytes([self._kinds[event.cat] for event in events])
+        marks = bytes([event.cat.kind for event in events])
         chosen = marks.translate(_IS_WORK)
         if any(chosen):
             places = list(compress(range(len(events)), chosen))
@@ -68,7 +66,9 @@ class Gathering:
         """Put what waits into frames."""
         if len(self._work):
             work, collectives = self._work.take()
+            self._work = Work()
             self.work.add(work)
             self.collectives.add(collectives)
         if len(self._launches):
             self.launches.add(self._launches.take())
+            self._launches = Launches()

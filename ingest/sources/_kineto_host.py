@@ -28,7 +28,7 @@ _STEP_NUMBER: Final = r"^ProfilerStep#?(\d{1,18})$"
 
 
 class Launches:
-    """Calls that may have launched work, since they were last taken."""
+    """Calls that may have launched work."""
 
     def __init__(self) -> None:
         """Begin with none."""
@@ -46,16 +46,15 @@ class Launches:
             self._ids += decode_args([event.args for event in events], Ids)
 
     def take(self) -> pl.DataFrame:
-        """Return `correlation`, `external`, `launch` of the calls; forget them. [ns]"""
-        frame = pl.DataFrame(
+        """Return `correlation`, `external` and `launch` of the calls. [ns]"""
+        calls = pl.DataFrame(
             {
                 "correlation": integers([one.correlation for one in self._ids]),
                 "external": external_ids(self._ids),
                 "launch": times(self._starts),
             }
         )
-        self._starts, self._ids = [], []
-        return frame.filter(pl.col("launch").is_not_null())
+        return calls.filter(pl.col("launch").is_not_null())
 
 
 class Host:

@@ -1,42 +1,69 @@
-"""What kind of event a category means."""
+"""What kind of event a category means.
 
+A category alone makes work of a GPU: a host operation may carry a stream, too.
+"""
+
+from enum import Enum
 from typing import Final
 
 #: Kinds of events; the bytes that stand for them in a block.
-OTHER, KERNEL, COPY, LAUNCH, HOST, WINDOW = range(6)
+OTHER_KIND, KERNEL_KIND, COPY_KIND, LAUNCH_KIND, HOST_KIND, WINDOW_KIND = range(6)
 
-_KINDS: Final = (
-    ("kernel", KERNEL),
-    ("gpu_memcpy", COPY),
-    ("gpu_memset", COPY),
-    ("memcpy", COPY),
-    ("memset", COPY),
-    ("cpu_op", HOST),
-    ("operator", HOST),
-    ("user_annotation", HOST),
-    ("trace", WINDOW),
-)
-
-#: Endings of the categories of calls that launch work (cuda_runtime, cuda_driver, ...).
+#: Endings of the categories of calls that launch work, on any vendor's devices.
 _LAUNCHES: Final = ("runtime", "driver")
 
-#: Categories and names that are remembered: traces have some ten and some thousand.
-_REMEMBERED: Final = 65_536
 
+class Category(Enum):
+    """Categories as traces spell them.
 
-class Kinds(dict[str, int]):
-    """Kind of an event by its category, in any case; remembers what it has seen.
-
-    A category alone makes work of a GPU: a host operation may carry a stream, too.
+    Those that mean nothing here are listed to be decoded as fast as the others.
     """
 
-    def __missing__(self, category: str) -> int:
-        """Tell the kind of a category that was not met before."""
-        lower = category.lower()
-        kind = LAUNCH if lower.endswith(_LAUNCHES) else dict(_KINDS).get(lower, OTHER)
-        if len(self) < _REMEMBERED:
-            self[category] = kind
-        return kind
+    def __new__(cls, spelling: str, kind: int) -> "Category":
+        """Make a member whose value is its spelling."""
+        member = object.__new__(cls)
+        member._value_ = spelling
+        member.kind = kind
+        return member
+
+    kind: int
+
+    NONE = "", OTHER_KIND
+    UNKNOWN = "unknown", OTHER_KIND
+    CPU_OP = "cpu_op", HOST_KIND
+    OPERATOR = "operator", HOST_KIND
+    OLD_OPERATOR = "Operator", HOST_KIND
+    USER_ANNOTATION = "user_annotation", HOST_KIND
+    TRACE = "Trace", WINDOW_KIND
+    LOWER_TRACE = "trace", WINDOW_KIND
+    KERNEL = "kernel", KERNEL_KIND
+    OLD_KERNEL = "Kernel", KERNEL_KIND
+    GPU_MEMCPY = "gpu_memcpy", COPY_KIND
+    MEMCPY = "memcpy", COPY_KIND
+    OLD_MEMCPY = "Memcpy", COPY_KIND
+    GPU_MEMSET = "gpu_memset", COPY_KIND
+    MEMSET = "memset", COPY_KIND
+    OLD_MEMSET = "Memset", COPY_KIND
+    CUDA_RUNTIME = "cuda_runtime", LAUNCH_KIND
+    CUDA_DRIVER = "cuda_driver", LAUNCH_KIND
+    OLD_RUNTIME = "Runtime", LAUNCH_KIND
+    PYTHON_FUNCTION = "python_function", OTHER_KIND
+    LINK_TO_GPU = "ac2g", OTHER_KIND
+    OLD_LINK_TO_GPU = "async_cpu_to_gpu", OTHER_KIND
+    OLDER_LINK_TO_GPU = "async", OTHER_KIND
+    LINK_TO_BACKWARD = "fwdbwd", OTHER_KIND
+    CPU_INSTANT = "cpu_instant_event", OTHER_KIND
+    GPU_USER_ANNOTATION = "gpu_user_annotation", OTHER_KIND
+    CUDA_SYNC = "cuda_sync", OTHER_KIND
+    OVERHEAD = "overhead", OTHER_KIND
+
+    @classmethod
+    def _missing_(cls, value: object) -> "Category":
+        """Tell what a spelling means that is not listed."""
+        lower = str(value).lower()
+        if lower.endswith(_LAUNCHES):
+            return cls.CUDA_RUNTIME
+        return next((one for one in cls if one.value == lower), cls.UNKNOWN)
 
 
 def selector(*kinds: int) -> bytes:

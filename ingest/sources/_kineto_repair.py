@@ -23,8 +23,8 @@ _VALUE_START: Final = re.compile(rb'"[^"\\]{0,200}"\s*:\s*"')
 
 #: The quote that ends it: another member or the end of the object follows.
 _VALUE_END: Final = re.compile(rb'"(?=\s*(?:,\s*"[^"\\]{0,200}"\s*:|\}))')
-#: Start of a record: a string that holds one has swallowed it.
-_RECORD_START: Final = re.compile(rb'\{\s*"(?:ph|name|cat|ts|pid)"\s*:')
+#: End of a key: a string that holds one has swallowed a member, not just quotes.
+_KEY_END: Final = re.compile(rb'"\s*:')
 
 _QUOTE: Final = re.compile(rb'(\\.)|"', re.DOTALL)
 
@@ -37,10 +37,14 @@ def repairs(record: bytes) -> Iterator[bytes]:
     """
     text = record.decode(errors="replace").encode()
     plain = _TOKEN.sub(_mend_token, text)
-    yield plain
-    yield _SURROGATE.sub(rb"\\ufffd", plain)
+    if plain != record:
+        yield plain
+    whole = _SURROGATE.sub(rb"\\ufffd", plain)
+    if whole != plain:
+        yield whole
     quoted = _escape_quotes(text)
-    yield _SURROGATE.sub(rb"\\ufffd", _TOKEN.sub(_mend_token, quoted))
+    if quoted != text:
+        yield _SURROGATE.sub(rb"\\ufffd", _TOKEN.sub(_mend_token, quoted))
 
 
 def _mend_token(token: re.Match[bytes]) -> bytes:
@@ -62,7 +66,7 @@ def _escape_quotes(text: bytes) -> bytes:
         if end is None:
             break
         value = text[start.end() : end.start()]
-        if _RECORD_START.search(value):
+        if _KEY_END.search(value):
             return text
         parts += text[done : start.end()], _QUOTE.sub(_escape_quote, value), b'"'
         done = end.end()

@@ -20,41 +20,36 @@ from ingest.sources._kineto_events import (
     decode_args,
     decode_places,
 )
-from ingest.sources._kineto_kinds import COPY
-
-#: Names of kernels that are remembered: traces have some hundred.
-_REMEMBERED: Final = 65_536
+from ingest.sources._kineto_kinds import COPY_KIND
 
 #: Categories of work, by their numbers in the frames.
 CATEGORIES: Final = ("compute", "communication", "memory")
 _COMPUTE, _COMMUNICATION, _MEMORY = range(3)
 
 
-class _Communicating(dict[str, int]):
-    """Category of the kernels of a name; remembers what it has seen."""
+class _Names(dict[str, int]):
+    """Numbers of the names met so far, and the category of a kernel of each."""
 
     def __init__(self) -> None:
         super().__init__()
-        self._names = communication_names()
+        self.categories = bytearray()
+        self._communicating = communication_names()
 
     def __missing__(self, name: str) -> int:
-        category = _COMMUNICATION if self._names.search(name) else _COMPUTE
-        if len(self) < _REMEMBERED:
-            self[name] = category
-        return category
+        communicates = self._communicating.search(name)
+        self.categories.append(_COMMUNICATION if communicates else _COMPUTE)
+        self[name] = len(self)
+        return self[name]
 
 
 class Work:
-    """Work on GPUs since it was last taken."""
+    """Work on GPUs."""
 
     def __init__(self) -> None:
         """Begin with none."""
-        self._of = _Communicating()
-        self._clear()
-
-    def _clear(self) -> None:
         self._events: list[int] = []
-        self._names: list[str] = []
+        self._names = _Names()
+        self._codes: list[int] = []
         self._categories = bytearray()
         self._starts: list[bytes] = []
         self._durations: list[bytes] = []
@@ -70,32 +65,41 @@ class Work:
         events = [block.events[place] for place in places]
         args = decode_args([event.args for event in events], GpuArgs)
         _add_places(args, places, block)
-        names = [event.name for event in events]
-        categories = bytes(
-            [
-                _MEMORY if kind == COPY else _COMMUNICATION if told else self._of[name]
-                for kind, told, name in zip(
-                    kinds, [one.collective for one in args], names, strict=True
-                )
-            ]
-        )
-        self._events += [first + place for place in places]
-        self._names += names
-        self._categories += categories
-        self._starts.append(number_text([event.ts for event in events]))
-        self._durations.append(number_text([event.dur for event in events]))
-        self._args += args
+        codes = [self._names[event.name] for event in events]
+        categories = self._judge(kinds, codes, args)
         if _COMMUNICATION in categories:
             talking = [one == _COMMUNICATION for one in categories]
             raws = [event.args for event in compress(events, talking)]
             self._collectives += decode_args(raws, CollectiveArgs)
+        self._events += [first + place for place in places]
+        self._codes += codes
+        self._categories += categories
+        self._starts.append(number_text([event.ts for event in events]))
+        self._durations.append(number_text([event.dur for event in events]))
+        self._args += args
+
+    def _judge(self, kinds: bytes, codes: list[int], args: list[GpuArgs]) -> bytes:
+        """Return the category of each event: by its arguments, else by its name."""
+        of_name = self._names.categories
+        told = [one.collective for one in args]
+        return bytes(
+            [
+                _MEMORY
+                if kind == COPY_KIND
+                else _COMMUNICATION
+                if one
+                else of_name[code]
+                for kind, one, code in zip(kinds, told, codes, strict=True)
+            ]
+        )
 
     def take(self) -> tuple[pl.DataFrame, pl.DataFrame]:
-        """Return the work, and what tells the collectives among it, and forget both."""
+        """Return the work, and what tells the collectives among it."""
+        names = pl.Series(list(self._names), dtype=pl.String)
         work = pl.DataFrame(
             {
                 "event": pl.Series(self._events, dtype=pl.Int64),
-                "name": pl.Series(self._names, dtype=pl.String),
+                "name": names.gather(self._codes),
                 "category": pl.Series(bytes(self._categories), dtype=pl.UInt8),
                 "start": times(self._starts),
                 "duration": times(self._durations),
@@ -107,7 +111,6 @@ class Work:
         )
         talking = work.filter(pl.col("category") == _COMMUNICATION)
         told = collective_columns(self._collectives)
-        self._clear()
         return work, pl.DataFrame({"event": talking["event"], **told})
 
 

@@ -7,16 +7,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
 
 from ingest.sources import Reading, Refusal
+from ingest.sources._kineto_blocks import Blocks
+from ingest.sources._kineto_losses import Losses
+from ingest.sources._kineto_window import Window
 from ingest.sources.kineto import read
 from ingest.tables import Collectives, Kernels, StepTimings, Table
-
-#: An event as JSON.
-Event = Mapping[str, object]
 
 
 @dataclass
@@ -110,13 +111,14 @@ def _checked(table: type[Table], frame: pl.DataFrame, file_id: str) -> pl.DataFr
     return table.validate(whole.select(table.column_names()))
 
 
-@pytest.fixture(scope="session")
-def kernel() -> Callable[..., Event]:
-    """Write a kernel that runs from `ts` for `dur` microseconds."""
+class Write:
+    """Events as Kineto writes them. [us]"""
 
-    def write(
+    @staticmethod
+    def kernel(
         ts: object, dur: object, name: str = "gemm", cat: str = "kernel", **args: object
-    ) -> Event:
+    ) -> dict[str, Any]:
+        """Write work on a GPU; an argument's `_` stands for a space."""
         told: dict[str, object] = {"device": 0, "stream": 7, **args}
         return {
             "ph": "X",
@@ -129,4 +131,66 @@ def kernel() -> Callable[..., Event]:
             "args": {key.replace("_", " "): value for key, value in told.items()},
         }
 
-    return write
+    @staticmethod
+    def launch(ts: float, correlation: int, **args: object) -> dict[str, Any]:
+        """Write the call that launches the work of a correlation."""
+        return {
+            "ph": "X",
+            "cat": "cuda_runtime",
+            "name": "cudaLaunchKernel",
+            "ts": ts,
+            "dur": 2,
+            "args": {"correlation": correlation, **args},
+        }
+
+    @staticmethod
+    def step(
+        number: int, ts: float, dur: float, cat: str = "user_annotation"
+    ) -> dict[str, Any]:
+        """Write the annotation of a step."""
+        name = f"ProfilerStep#{number}"
+        return {"ph": "X", "cat": cat, "name": name, "ts": ts, "dur": dur}
+
+    @staticmethod
+    def window(dur: float) -> dict[str, Any]:
+        """Write the span of profiling."""
+        return {"ph": "X", "cat": "Trace", "name": "Profiler", "ts": 0, "dur": dur}
+
+
+@pytest.fixture(scope="session")
+def write() -> type[Write]:
+    """Write events."""
+    return Write
+
+
+@dataclass
+class Read:
+    """Names of events, and what became of the rest."""
+
+    names: list[str]
+    refused: list[Refusal]
+    repairs: int
+    closed: bool
+    rest: bytes
+
+    @property
+    def rules(self) -> list[str]:
+        """Rules that were broken."""
+        return [one.rule for one in self.refused]
+
+
+@pytest.fixture(scope="session")
+def read_blocks() -> Callable[..., Read]:
+    """Read what follows the bracket that opens the events, in blocks of some size."""
+
+    def read_it(text: bytes, block_bytes: int, *, in_object: bool = True) -> Read:
+        losses = Losses()
+        window = Window(io.BytesIO(text), block_bytes)
+        blocks = Blocks(window, losses, in_object=in_object)
+        names = [event.name for block in blocks for event in block.events]
+        while not window.ended:
+            window.fill()
+        rest = bytes(window.data[window.start : window.end])
+        return Read(names, losses.refused, losses.repairs, blocks.closed, rest)
+
+    return read_it

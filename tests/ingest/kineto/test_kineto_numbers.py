@@ -1,6 +1,6 @@
 """Microseconds as text to whole nanoseconds."""
 
-from decimal import ROUND_DOWN, Decimal
+from decimal import ROUND_HALF_EVEN, Decimal
 
 import polars as pl
 import pytest
@@ -34,8 +34,9 @@ def convert(*texts: str) -> list[int | None]:
         ('"123.4"', 123_400),
         ('"1e3"', 1_000_000),
         ("1.2345", 1_234),
-        ("-1.2345", -1_234),
-        ("1712195911000000.1239999", 1_712_195_911_000_000_123),
+        ("1.2355", 1_236),
+        ("-1.2346", -1_235),
+        ("1712195911000000.1234999", 1_712_195_911_000_000_123),
     ],
 )
 def test_to_the_nanosecond(text: str, ns: int) -> None:
@@ -84,7 +85,7 @@ def test_no_numbers() -> None:
 @settings(deadline=None)
 @given(st.decimals(-(10**17), 10**17, allow_nan=False, places=5))
 def test_as_exact_as_decimals(value: Decimal) -> None:
-    expected = int((value * 1000).to_integral_value(ROUND_DOWN))
+    expected = int((value * 1000).to_integral_value(ROUND_HALF_EVEN))
     in_range = expected if INT64[0] <= expected <= INT64[1] else None
     assert convert(f"{value:f}", f"{value:E}", f'"{value:f}"') == [in_range] * 3
 
