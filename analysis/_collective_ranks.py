@@ -5,6 +5,7 @@ from typing import Final
 
 import polars as pl
 
+from analysis._collective_clocks import without_offsets
 from analysis._collective_kinds import is_joint
 from analysis._collective_matching import INSTANCE, PAIR, match
 
@@ -24,8 +25,9 @@ def rank_waits(collectives: pl.LazyFrame, attempts: pl.LazyFrame) -> pl.LazyFram
     source names: their waits are null, and so are those of collectives that a rank is
     missing from.
 
-    Times of a host's clock are no arrivals. Of such rows the duration counts: as all
-    leave together, the rank that was in it longest came first.
+    The clocks of ranks are compared by the ends of their collectives, and what they are
+    off is taken out. Times of a host's clock are no arrivals. Of such rows the duration
+    counts: as all leave together, the rank that was in it longest came first.
 
     Args:
         collectives: Rows of Collectives.
@@ -37,7 +39,7 @@ def rank_waits(collectives: pl.LazyFrame, attempts: pl.LazyFrame) -> pl.LazyFram
         `ranks_expected`, `last_arrival_ns`, `last_left_ns`, `late_ns`, `last_rank`
         and `residual_ns`.
     """
-    rows = _with_arrivals(match(collectives, attempts))
+    rows = without_offsets(_with_arrivals(match(collectives, attempts)))
     instances = _told(_gathered(rows)).with_row_index("instance")
     wait = (
         pl.when("joint")
