@@ -12,6 +12,9 @@ from ingest import run_card
 from ingest.errors import SettingError, TelemetryError
 from ingest.run_card import CARD_NAME, RunCard
 
+ZoneBasis = Literal["run_card", "option", "assumed"]
+RunBasis = Literal["run_card", "option", "folder"]
+
 
 @dataclass(frozen=True, slots=True)
 class Options:
@@ -36,9 +39,9 @@ class Found:
 
     path: Path
     zone: tzinfo
-    zone_basis: Literal["run_card", "option", "assumed"]
+    zone_basis: ZoneBasis
     run_id: str
-    run_id_basis: Literal["run_card", "option", "folder"]
+    run_id_basis: RunBasis
     cluster: str
     year: int | None
 
@@ -106,23 +109,31 @@ class _Cards:
     def describe(self, path: Path, root: Path) -> Found:
         card_path = self._card_path(path.parent)
         card = self._read(card_path) if card_path else RunCard()
-        options = self._options
-        run_id: tuple[str, Literal["run_card", "option", "folder"]]
-        if card.run_id:
-            run_id = card.run_id, "run_card"
-        elif options.run_id:
-            run_id = options.run_id, "option"
-        else:
-            run_id = root.name or "root", "folder"
-        zone: tuple[tzinfo, Literal["run_card", "option", "assumed"]]
+        zone, zone_basis = self._zone(card)
+        run_id, run_id_basis = self._run_id(card, root)
+        return Found(
+            path=path,
+            zone=zone,
+            zone_basis=zone_basis,
+            run_id=run_id,
+            run_id_basis=run_id_basis,
+            cluster=card.cluster or self._options.cluster,
+            year=card.year,
+        )
+
+    def _zone(self, card: RunCard) -> tuple[tzinfo, ZoneBasis]:
         if card.tzinfo:
-            zone = card.tzinfo, "run_card"
-        elif options.zone:
-            zone = options.zone, "option"
-        else:
-            zone = UTC, "assumed"
-        cluster = card.cluster or options.cluster
-        return Found(path, *zone, *run_id, cluster, card.year)
+            return card.tzinfo, "run_card"
+        if self._options.zone:
+            return self._options.zone, "option"
+        return UTC, "assumed"
+
+    def _run_id(self, card: RunCard, root: Path) -> tuple[str, RunBasis]:
+        if card.run_id:
+            return card.run_id, "run_card"
+        if self._options.run_id:
+            return self._options.run_id, "option"
+        return root.name or "root", "folder"
 
     def companions(self) -> list[Path]:
         maps = (run_card.map_path(card, path) for path, card in self._parsed.items())
