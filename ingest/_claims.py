@@ -90,17 +90,20 @@ def claims(
     Returns:
         The columns of the key, `file_id`, and where each row is.
     """
-    columns = dict.fromkeys((*table.key, FILE_ID))
-    rows = [
-        _scans.scan(root, [part], table)
-        .with_row_index(ROW)
-        .filter(pl.lit(value=True) if box is None else box.holds())
-        .select(*columns, ROW, pl.lit(part.path).alias(PATH), _hash(table))
-        .filter(pl.col(_HASH).is_in(found.implode()))
-        .drop(_HASH)
-        for part in parts
+    rows = (_keys(root, part, table, box) for part in parts)
+    with_hash = (keys.with_columns(_hash(table)) for keys in rows)
+    found_rows = [
+        keys.filter(pl.col(_HASH).is_in(found.implode())) for keys in with_hash
     ]
-    return pl.concat(pl.collect_all(rows))
+    return pl.concat(pl.collect_all(found_rows)).drop(_HASH)
+
+
+def _keys(root: Path, part: Part, table: type[Table], box: Box | None) -> pl.LazyFrame:
+    columns = dict.fromkeys((*table.key, FILE_ID))
+    rows = _scans.scan(root, [part], table).with_row_index(ROW)
+    if box is not None:
+        rows = rows.filter(box.holds())
+    return rows.select(*columns, ROW, pl.lit(part.path).alias(PATH))
 
 
 def rows_by_path(claims: pl.DataFrame) -> dict[str, pl.Expr]:
