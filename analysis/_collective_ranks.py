@@ -79,7 +79,8 @@ def _with_arrivals(rows: pl.LazyFrame) -> pl.LazyFrame:
     on_gpu = pl.col("time_basis") == "gpu"
     by_duration = pl.when(is_joint()).then(-pl.col("duration_ns"))
     left = pl.when(pl.col("duration_ns").is_not_null()).then(0)
-    size = pl.when(pl.col("kind") == PAIR).then(2).otherwise(pl.col("group_size"))
+    told = pl.when(pl.col("group_size") > 0).then("group_size")
+    size = pl.when(pl.col("kind") == PAIR).then(2).otherwise(told)
     return rows.with_columns(
         joint=is_joint(),
         arrival_ns=pl.when(on_gpu).then("start_ns").otherwise(by_duration),

@@ -102,4 +102,7 @@ def smallest_visible(tested: pl.DataFrame, limits: Limits) -> pl.DataFrame:
     )
     seen = pl.Series(np.exp(np.log(limits.null_ratio) + needed), dtype=pl.Float64)
     visible = pl.max_horizontal("gate", seen)
-    return typical.select("run_id", smallest_visible_ratio=visible)
+    is_known = visible.is_finite()
+    return typical.select(
+        "run_id", smallest_visible_ratio=pl.when(is_known).then(visible)
+    )

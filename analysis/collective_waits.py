@@ -24,6 +24,7 @@ class CollectiveWaits(Table):
         "is_p2p",
         "sequence",
         "start_ns",
+        "occurrence",
     )
 
     run_id = c.identifier("Run that the row belongs to.")
@@ -35,6 +36,7 @@ class CollectiveWaits(Table):
     match_method = c.choice("How ranks were brought together.", ("sequence", "order"))
     step = c.number("Step that launched it.", nullable=True)
     start_ns = c.time_ns("First arrival.")
+    occurrence = c.index("Position among collectives that are alike in all that.")
     bytes_total = c.size_bytes("Size of the whole message.", nullable=True)
     ranks_seen = c.number("Ranks whose part was seen.")
     ranks_expected = c.number("Ranks of the group.", nullable=True)
@@ -58,6 +60,9 @@ class CollectiveWaits(Table):
     )
 
 
+_ALIKE: Final = [name for name in CollectiveWaits.key if name != "occurrence"]
+
+
 def measure_waits(
     collectives: dy.LazyFrame[Collectives], attempts: dy.LazyFrame[Attempts]
 ) -> dy.DataFrame[CollectiveWaits]:
@@ -75,14 +80,15 @@ def measure_waits(
         One row per collective, in the order of the key.
     """
     found = [
-        _with_bandwidth(waits.group_by("instance").agg(**_names(), **_measures()))
-        .select(CollectiveWaits.column_names())
-        .collect()
+        _with_bandwidth(
+            waits.group_by("instance").agg(**_names(), **_measures())
+        ).collect()
         for waits in waits_in_batches(collectives, attempts)
     ]
-    return CollectiveWaits.validate(
-        pl.concat(found).sort(CollectiveWaits.key), cast=True
-    )
+    rows = pl.concat(found).sort(*_ALIKE, "ranks_seen", "bytes_total", "wait_ns_total")
+    alike = pl.int_range(pl.len()).over(_ALIKE)
+    told = rows.with_columns(occurrence=alike).select(CollectiveWaits.column_names())
+    return CollectiveWaits.validate(told, cast=True)
 
 
 def _names() -> dict[str, pl.Expr]:
