@@ -7,20 +7,15 @@ import polars as pl
 from reports import _sql
 from reports._numbers import period
 from reports._runs import MOST_ROWS
-from reports._section import About, Chart, Scope
+from reports._section import About, Chart
 from reports._texts import named, said_by
 from reports._words import listed, plural
 from reports.theme import COLOURS
 
 _SQL: Final = """\
-WITH shown AS (
-  SELECT run_id FROM attempts
-  ${where}GROUP BY run_id ORDER BY count(*) DESC, run_id LIMIT $most
-)
-SELECT run_id, attempt, a.start_ns, a.end_ns, i.category, i.planned
-FROM attempts a JOIN shown USING (run_id)
-LEFT JOIN interruptions i USING (run_id, attempt)
-ORDER BY run_id, attempt"""
+SELECT run_id, attempt, a.start_ns, a.end_ns, i.category, i.cause, i.planned
+FROM attempts a LEFT JOIN interruptions i USING (run_id, attempt)
+${where}ORDER BY run_id, attempt"""
 
 _ABOUT: Final = About(
     definition="A bar is an attempt from start to end, a diamond an unplanned"
@@ -30,26 +25,28 @@ _ABOUT: Final = About(
     " so that a hang before its end is not seen.",
 )
 
+#: Lengths of a run within which others share its axis: beyond, lanes are hairlines.
+_NEAR: Final = 3
+
 _PARTS: Final = {"attempt": COLOURS["idle"], "unplanned stop": COLOURS["broken"]}
 
-_TIPS: Final = (("run", "run"), ("what", "what"), ("when", "when"))
+_TIPS: Final = (("run", "run"), ("what", "what"), ("why", "cause"), ("when", "when"))
 
 
-def chart(attempts: pl.DataFrame, stops: pl.DataFrame, scope: Scope) -> list[Chart]:
+def chart(attempts: pl.DataFrame, stops: pl.DataFrame) -> list[Chart]:
     """Return attempts over time, a lane for each run.
 
     Args:
         attempts: Rows of Attempts.
         stops: Rows of Interruptions.
-        scope: Runs of the page.
     """
     from reports.charts import times
 
-    numbers = _numbers(attempts, stops)
-    if numbers.is_empty():
+    runs = _near(attempts)
+    if not runs:
         return []
+    numbers = _numbers(attempts, stops, runs)
     spans, marks = _spans(numbers), _marks(numbers)
-    runs = plural(spans["key"].n_unique(), "run")
     return [
         Chart(
             name="interruptions-lanes",
@@ -57,9 +54,9 @@ def chart(attempts: pl.DataFrame, stops: pl.DataFrame, scope: Scope) -> list[Cha
             summary=_summary(spans, marks),
             spec=times.lanes(spans, marks, _PARTS, _TIPS),
             numbers=numbers,
-            sql=_sql.filled(_SQL, where=_sql.where(scope.sql()), most=str(MOST_ROWS)),
+            sql=_sql.filled(_SQL, where=_sql.where(_sql.of_runs(runs))),
             about=_ABOUT,
-            sample=f"the {runs} with the most attempts",
+            sample=_sample(runs, attempts),
             legend=_PARTS,
         )
     ]
@@ -73,20 +70,38 @@ def _summary(spans: pl.DataFrame, marks: pl.DataFrame) -> str:
     return f"{told}; {stopped}{': ' + causes if causes else ''}."
 
 
-def _numbers(attempts: pl.DataFrame, stops: pl.DataFrame) -> pl.DataFrame:
-    shown = (
+def _near(attempts: pl.DataFrame) -> list[str]:
+    """Return the run with most attempts, and those near enough to share its axis."""
+    spans = (
         attempts.group_by("run_id")
-        .agg(seen=pl.len())
+        .agg(pl.col("start_ns").min(), pl.col("end_ns").max(), seen=pl.len())
         .sort(["seen", "run_id"], descending=[True, False])
-        .head(MOST_ROWS)
-        .select("run_id")
     )
+    if spans.is_empty():
+        return []
+    _, start, end, _ = spans.row(0)
+    room = _NEAR * max(end - start, 1)
+    near = (pl.col("start_ns") <= end + room) & (pl.col("end_ns") >= start - room)
+    return spans.filter(near).head(MOST_ROWS)["run_id"].sort().to_list()
+
+
+def _sample(runs: list[str], attempts: pl.DataFrame) -> str:
+    left = attempts["run_id"].n_unique() - len(runs)
+    more = (
+        f"; {plural(left, 'run')} too far away or with fewer attempts" if left else ""
+    )
+    return f"{plural(len(runs), 'run')} around the one with the most attempts{more}"
+
+
+def _numbers(
+    attempts: pl.DataFrame, stops: pl.DataFrame, runs: list[str]
+) -> pl.DataFrame:
     on = ["run_id", "attempt"]
-    causes = stops.select(*on, "category", "planned")
+    causes = stops.select(*on, "category", "cause", "planned")
     return (
-        attempts.join(shown, on="run_id")
+        attempts.filter(pl.col("run_id").is_in(runs))
         .join(causes, on=on, how="left")
-        .select(*on, "start_ns", "end_ns", "category", "planned")
+        .select(*on, "start_ns", "end_ns", "category", "cause", "planned")
         .sort(on)
     )
 
@@ -100,6 +115,7 @@ def _spans(numbers: pl.DataFrame) -> pl.DataFrame:
         from_ms=pl.col("start_ns") / 1e6,
         to_ms=pl.col("end_ns") / 1e6,
         what=pl.format("attempt {}", "attempt"),
+        why=pl.lit(""),
         when=said_by(
             pl.struct("start_ns", "end_ns"),
             lambda row: period(row["start_ns"], row["end_ns"]),
@@ -115,5 +131,6 @@ def _marks(numbers: pl.DataFrame) -> pl.DataFrame:
         part=pl.lit("unplanned stop"),
         at_ms=pl.col("end_ns") / 1e6,
         what=pl.col("category").str.replace_all("_", " ", literal=True),
+        why=named("cause"),
         when=said_by("end_ns", lambda end: period(end, end)),
     )

@@ -7,10 +7,10 @@ from typing import Final
 import polars as pl
 
 from reports import _ledger, _sql
-from reports._ledger import Account
+from reports._ledger import ACCOUNTS, Account
 from reports._numbers import percent
 from reports._section import About, Chart, Scope
-from reports._words import plural
+from reports._words import plural, said
 from reports.dollars import in_words
 from reports.theme import COLOURS, MEANING_OF_ACCOUNT
 
@@ -53,6 +53,16 @@ def by_meaning(found: Sequence[Account]) -> dict[str, Account]:
         if part.gpu_ns:
             sums[meaning] = part
     return sums
+
+
+def holds(meaning: str) -> str:
+    """Return which accounts a meaning holds, each with what it is.
+
+    Args:
+        meaning: One of PARTS.
+    """
+    names = [name for name, its in MEANING_OF_ACCOUNT.items() if its == meaning]
+    return "; ".join(f"{said(name)}: {ACCOUNTS[name]}" for name in names) + "."
 
 
 def chart(rows: pl.DataFrame, found: Sequence[Account], scope: Scope) -> Chart:

@@ -6,11 +6,11 @@ import polars as pl
 
 from analysis import Frames
 from ingest.tables import PowerSamples
-from reports import _sql
+from reports import _runs, _sql
 from reports._numbers import duration, significant, utc
-from reports._section import About, Chart
+from reports._section import About, Chart, Scope
 from reports._texts import said_by
-from reports._words import plural
+from reports._words import name, plural
 
 #: Points that are still seen on a phone.
 _MOST_BINS: Final = 120
@@ -20,7 +20,8 @@ SELECT time_ns // $width * $width AS from_ns,
        min(power_w) AS low_w, avg(power_w) AS mean_w, max(power_w) AS high_w
 FROM (
   SELECT time_ns, coalesce(power_instant_w, power_average_w) AS power_w
-  FROM power_samples WHERE level = 'gpu_board'
+  FROM power_samples
+  WHERE level = 'gpu_board' AND time_ns BETWEEN $first AND $last
 )
 WHERE power_w IS NOT NULL
 GROUP BY from_ns
@@ -30,18 +31,22 @@ _ABOUT: Final = About(
     definition="Samples of a point in time together: their mean, lowest and highest."
     " Instant power where a source has it, else its one-second mean.",
     source="power samples as sources gave them, sentinels left out",
-    blind_spots="Swings faster than the sensor refreshes are not in it; gaps are drawn"
-    " as a straight line.",
+    blind_spots="Swings faster than the sensor refreshes are not in it.",
 )
 
 _TIPS: Final = (("when", "from"), ("means", "mean W"), ("band", "lowest to highest W"))
 
 
-def chart(frames: Frames) -> list[Chart]:
-    """Return power over time of all GPUs; nothing where nothing was sampled."""
+def chart(frames: Frames, scope: Scope) -> list[Chart]:
+    """Return power over time of all GPUs; nothing where nothing was sampled.
+
+    Args:
+        frames: The tables.
+        scope: Runs of the page: the dearest that was sampled gives the period.
+    """
     from reports.charts import times
 
-    samples = _samples(frames)
+    during, samples = _during_a_run(frames, scope)
     first, last, gpus = _extent(samples)
     if first == last:
         return []
@@ -53,14 +58,24 @@ def chart(frames: Frames) -> list[Chart]:
             name="energy-power",
             title="Power of a GPU over time: mean, lowest and highest [W]",
             summary=f"A line of the mean in a band, over {duration(last - first)}.",
-            spec=times.band(_drawn(numbers), "power of a GPU [W]", _TIPS),
+            spec=times.band(_drawn(numbers, width), "power of a GPU [W]", _TIPS),
             numbers=numbers,
-            sql=_sql.filled(_SQL, width=str(width)),
+            sql=_sql.filled(_SQL, width=str(width), first=str(first), last=str(last)),
             about=_ABOUT,
-            sample=f"{plural(gpus, 'GPU')}, every sample of the lake, also outside"
-            f" runs; a point holds {each}",
+            sample=f"{plural(gpus, 'GPU')} {during}; a point holds {each}",
         )
     ]
+
+
+def _during_a_run(frames: Frames, scope: Scope) -> tuple[str, pl.LazyFrame]:
+    samples = _samples(frames)
+    spans = _runs.spans(frames, scope)
+    for run_id in _runs.order(frames, scope):
+        start, end = spans.get(run_id, (0, 0))
+        among = samples.filter(pl.col("time_ns").is_between(start, end))
+        if not among.head(1).collect().is_empty():
+            return f"during run {name(run_id)}", among
+    return "whenever sampled", samples
 
 
 def _samples(frames: Frames) -> pl.LazyFrame:
@@ -91,9 +106,13 @@ def _numbers(samples: pl.LazyFrame, width: int) -> pl.DataFrame:
     )
 
 
-def _drawn(numbers: pl.DataFrame) -> pl.DataFrame:
+def _drawn(numbers: pl.DataFrame, width: int) -> pl.DataFrame:
+    """Return the points with gaps between them where nothing was sampled."""
+    first, last = numbers["from_ns"][0], numbers["from_ns"][-1]
+    every = pl.int_range(first, last + 1, width, eager=True).alias("from_ns").to_frame()
+    points = every.join(numbers, on="from_ns", how="left", maintain_order="left")
     low, high = said_by("low_w", significant), said_by("high_w", significant)
-    return numbers.select(
+    return points.select(
         at_ms=pl.col("from_ns") / 1e6,
         low="low_w",
         mean="mean_w",

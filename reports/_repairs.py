@@ -25,11 +25,7 @@ _SURE_Q: Final = 1e-4
 
 #: Accounts that a repair could empty at most: what to do, who acts, and the evidence.
 _BOUNDS: Final[Mapping[str, tuple[str, str, str]]] = {
-    "exposed_communication": (
-        "hide communication behind compute",
-        "us",
-        "overlap",
-    ),
+    "exposed_communication": ("hide communication behind compute", "us", "overlap"),
     "data_stall": ("feed input faster", "us", "lost_time"),
     "checkpoint_stall": ("write checkpoints beside training", "us", "lost_time"),
     "idle": ("close gaps between kernels", "user", "overlap"),
@@ -101,13 +97,14 @@ def _slow(frames: Frames, scope: Scope) -> list[Repair]:
 def _slow_one(row: Mapping[str, object], frames: Frames, scope: Scope) -> Repair:
     run_id = str(row["run_id"])
     slowdown = float(str(row["slowdown_ratio"])) - 1
-    cause = said(str(row["cause"]))
-    known = "" if cause == "unknown" else f" ({name(cause)})"
+    cause = str(row["cause"])
+    mend = _MENDS.get(cause, "repair or replace")
+    known = "" if cause in {"unknown", *_MENDS} else f" ({name(said(cause))})"
     usd = dollars(int(str(row["lost_gpu_ns"])), scope.price(run_id))
     sure = float(str(row["q_value"])) <= _SURE_Q
     return Repair(
-        what=f"{_MENDS.get(str(row['cause']), 'repair or replace')}"
-        f" {_slow_ranks.who(row)}, {percent(slowdown)} slow{known}",
+        what=f"{mend} {_slow_ranks.who(row, at_start=False)},"
+        f" {percent(slowdown)} slow{known}",
         usd=usd,
         per_day=_per_day(usd, run_id, frames, scope),
         rest=_rest(usd, run_id, frames, scope),

@@ -78,7 +78,7 @@ def _drawn(numbers: pl.DataFrame) -> pl.DataFrame:
     rule = said_by("rule", lambda found: name(said(found)))
     table = said_by("table_name", name)
     return numbers.select(
-        label=pl.format("{}, {}", rule, table),
+        label=rule,
         rule=rule,
         table=table,
         meaning=pl.lit("broken"),

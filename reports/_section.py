@@ -125,7 +125,8 @@ class Figure:
     value: str
     label: str
     meaning: str
-    note: str = ""
+    note: str
+    definition: str
 
 
 @dataclass(frozen=True, slots=True)

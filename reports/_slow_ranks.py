@@ -16,7 +16,7 @@ from reports.dollars import dollars
 if TYPE_CHECKING:
     from decimal import Decimal
 
-_KINDS: Final = {"gpu": "GPU", "dp_rank": "Replica"}
+_KINDS: Final = {"gpu": "GPU", "dp_rank": "replica"}
 
 _SQL: Final = """\
 SELECT run_id, scope, scope_id, slowdown_ratio, first_step, last_step
@@ -54,13 +54,20 @@ SELECT * FROM straggler_ranks
 ${where}ORDER BY lost_gpu_ns DESC, run_id, scope_id"""
 
 
-def who(row: Mapping[str, object]) -> str:
-    """Return what a row of StragglerRanks flags, in words."""
+def who(row: Mapping[str, object], *, at_start: bool = True) -> str:
+    """Return what a row of StragglerRanks flags, in words.
+
+    Args:
+        row: The row.
+        at_start: Whether a sentence starts with it.
+    """
     scope = str(row["scope"])
     if scope == "gpu" and row["rank"] is not None:
         on = f" on {name(str(row['host']), 30)}" if row["host"] else ""
-        return f"Rank {row['rank']}{on}"
-    return f"{_KINDS.get(scope, scope.capitalize())} {name(str(row['scope_id']))}"
+        found = f"rank {row['rank']}{on}"
+    else:
+        found = f"{_KINDS.get(scope, scope)} {name(str(row['scope_id']))}"
+    return found[0].upper() + found[1:] if at_start else found
 
 
 def ranking(slow: pl.DataFrame, scope: Scope) -> list[Chart]:

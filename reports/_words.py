@@ -9,6 +9,9 @@ from reports._numbers import grouped
 #: Length that a name is cut to: a host with its domain still fits.
 NAME_LIMIT: Final = 60
 
+#: Abbreviations among the words of identifiers.
+_ABBREVIATIONS: Final = {"gpu": "GPU", "nic": "NIC", "xid": "Xid", "sxid": "SXid"}
+
 #: Categories of characters that draw nothing, or reorder what is drawn.
 _INVISIBLE: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 
@@ -75,5 +78,10 @@ def listed(words: Sequence[str], limit: int = 3) -> str:
 
 
 def said(identifier: str) -> str:
-    """Return an identifier of ours as words."""
-    return identifier.replace("_", " ")
+    """Return an identifier of ours as words, abbreviations as they are written.
+
+    Args:
+        identifier: Words joined by underscores.
+    """
+    words = identifier.replace("_", " ").split(" ")
+    return " ".join(_ABBREVIATIONS.get(word, word) for word in words)

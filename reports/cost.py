@@ -83,13 +83,20 @@ def _figures(found: Sequence[Account]) -> list[Figure]:
     paid = _ledger.paid(found)
     parts = _ledger_strip.by_meaning(found)
     return [
-        Figure(in_words(paid.usd), "paid", "paid", _time(paid)),
+        Figure(
+            in_words(paid.usd),
+            "paid",
+            "paid",
+            _time(paid),
+            "GPUs held, times the time they were held, times the price of the run.",
+        ),
         *[
             Figure(
                 percent(_ledger.share(part, paid)),
                 _ledger_strip.PARTS[meaning],
                 meaning,
                 in_words(part.usd),
+                _ledger_strip.holds(meaning),
             )
             for meaning, part in parts.items()
         ],

@@ -7,6 +7,8 @@ import polars as pl
 
 from analysis import Frames
 from analysis.energy import Energy
+from analysis.lost_time import LostTime
+from analysis.runs import Runs
 from ingest.tables import PowerSamples
 from reports import _energy_charts, _energy_listing, _power_chart
 from reports._numbers import THIN, compact, percent, significant
@@ -28,7 +30,7 @@ def build(frames: Frames, scope: Scope) -> Content:
         .sort("run_id", "cluster", "host", "gpu_uuid")
         .collect()
     )
-    power = _power_chart.chart(frames)
+    power = _power_chart.chart(frames, scope)
     if rows.is_empty() and not power:
         return Content(
             heading="What the GPUs drew is not known.",
@@ -142,4 +144,6 @@ def _doubts(rows: pl.DataFrame) -> str:
     return f"Doubts: {listed(reasons, 5)}.{less}" if reasons else less.strip()
 
 
-SECTION: Final = Section("energy", "Power and energy", (Energy, PowerSamples), build)
+SECTION: Final = Section(
+    "energy", "Power and energy", (Energy, PowerSamples, Runs, LostTime), build
+)

@@ -62,7 +62,7 @@ def _listing(found: list[Repair]) -> Listing:
             Column("Who acts"),
         ),
         rows=[_row(repair) for repair in shown],
-        more=f"{plural(more, 'repair')} that would save less" if more else "",
+        more=f"{plural(more, 'more repair')} that would save less" if more else "",
     )
 
 

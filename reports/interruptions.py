@@ -36,7 +36,7 @@ def build(frames: Frames, scope: Scope) -> Content:
         ),
         paragraphs=_paragraphs(stops, incidents, rates),
         charts=[
-            *_attempt_lanes.chart(attempts, stops, scope),
+            *_attempt_lanes.chart(attempts, stops),
             *_stop_phases.chart(stops, scope),
             *_rate_charts.chart(rates),
         ],

@@ -111,7 +111,7 @@ def _tested(tests: pl.DataFrame) -> str:
 def _untestable(tests: pl.DataFrame) -> str:
     others = tests.filter(pl.col("verdict") != "tested")
     told = [
-        f"{name(run_id, 30)}: {_VERDICTS[verdict]}"
+        f"run {name(run_id, 30)}: {_VERDICTS[verdict]}"
         for run_id, verdict in others.select("run_id", "verdict").iter_rows()
     ]
     return f"Not testable: {listed(told, 3)}." if told else ""

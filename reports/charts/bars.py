@@ -101,7 +101,9 @@ def days(rows: pl.DataFrame, unit: str, colours: Mapping[str, str]) -> Spec:
     shown = _parts.stacked(rows, "day", colours)
     axis = _parts.number_axis(unit, _parts.largest(shown, "end"))
     axis["grid"], axis["gridColor"], axis["labelColor"] = True, LINE, QUIET
-    named = alt.Axis(title="day (UTC)", labelAngle=0, labelOverlap="greedy", grid=False)
+    named = alt.Axis(
+        title="day (UTC)", labelAngle=0, labelOverlap="greedy", grid=False, zindex=1
+    )
     chart = alt.Chart(shown).mark_bar(stroke="white", strokeWidth=1)
     drawn = chart.encode(
         x=alt.X("day:O", axis=named, scale=alt.Scale(paddingInner=0.2)),

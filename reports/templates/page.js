@@ -31,7 +31,8 @@
   const tooltip = (_handler, event, _item, value) => {
     tip.hidden = value === null || value === undefined || value === "";
     if (tip.hidden) return;
-    const lines = typeof value === "object" ? Object.entries(value) : [["", value]];
+    const all = typeof value === "object" ? Object.entries(value) : [["", value]];
+    const lines = all.filter(([, text]) => text !== "" && text !== null);
     tip.replaceChildren(...lines.map(([name, text]) => row(name, text)));
     place(event);
   };

@@ -2,7 +2,7 @@
 
 from decimal import Decimal
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reports.dollars import (
@@ -25,6 +25,7 @@ def test_a_gpu_hour_costs_its_price() -> None:
     assert dollars(16_384 * 24 * HOUR, RENT) == 786_432
 
 
+@settings(deadline=None)
 @given(st.lists(st.integers(0, 10**20), max_size=8))
 def test_dollars_add_up(times: list[int]) -> None:
     parts = sum((dollars(gpu_ns, RENT) for gpu_ns in times), Decimal())

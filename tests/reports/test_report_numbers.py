@@ -3,7 +3,7 @@
 from decimal import Decimal
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reports._numbers import (
@@ -105,6 +105,7 @@ amounts = st.lists(
 )
 
 
+@settings(deadline=None)
 @given(amounts, st.integers(-4, 4))
 def test_rounded_rows_add_up_to_the_rounded_total(
     found: list[Decimal], exponent: int

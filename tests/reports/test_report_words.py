@@ -2,7 +2,7 @@
 
 import duckdb
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reports._sql import filled, literal, of_runs, where
@@ -35,6 +35,7 @@ def test_lists_and_plurals() -> None:
     assert plural(2, "rank") == "2 ranks"
 
 
+@settings(deadline=None)
 @given(st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"])))
 def test_a_literal_is_its_text_and_all_of_it_is_visible(text: str) -> None:
     sql = literal(text)
