@@ -1,9 +1,7 @@
 """Tell new files from known ones, and what a new file takes the place of."""
 
-import os
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -11,11 +9,9 @@ import polars as pl
 
 from ingest import files
 from ingest.discovery import Found
+from ingest.known import Known, display, index_of, superseded
 from ingest.sources import SOURCES, Reading, Source
 from ingest.staging import UNRECOGNIZED, Candidate
-
-#: Sources of which a run has one file: an edited one takes the place of the old.
-ONE_PER_RUN: Final = frozenset({"run-card", "host-map"})
 
 #: Files that are staged together, unless their sizes say otherwise.
 BATCH_FILES: Final = 256
@@ -57,20 +53,6 @@ class Plan:
             yield batch
 
 
-@dataclass(slots=True)
-class _Known:
-    """Files of the lake, by what a new file may have in common with them."""
-
-    ids: set[str] = field(default_factory=set)
-    sizes: set[int] = field(default_factory=set)
-    by_content: dict[str, list[dict[str, str]]] = field(
-        default_factory=lambda: defaultdict(list)
-    )
-    by_run: dict[tuple[str, str | None], list[str]] = field(
-        default_factory=lambda: defaultdict(list)
-    )
-
-
 def plan(found: Sequence[Found], known: pl.DataFrame) -> Plan:
     """Look at every file once and decide what is to be read.
 
@@ -78,7 +60,7 @@ def plan(found: Sequence[Found], known: pl.DataFrame) -> Plan:
         found: Files that were asked for.
         known: Rows of IngestedFiles of the lake.
     """
-    lake = _index(known)
+    lake = index_of(known)
     candidates: list[Candidate] = []
     old: list[Path] = []
     unreadable: list[tuple[str, str]] = []
@@ -96,27 +78,7 @@ def plan(found: Sequence[Found], known: pl.DataFrame) -> Plan:
     return Plan(tuple(candidates), tuple(old), tuple(unreadable))
 
 
-def _index(known: pl.DataFrame) -> _Known:
-    index = _Known()
-    columns = (
-        "file_id",
-        "path",
-        "sha256",
-        "source",
-        "bytes",
-        "rows_accepted",
-        "run_id",
-    )
-    for row in known.select(columns).iter_rows(named=True):
-        index.ids.add(row["file_id"])
-        if row["rows_accepted"] > 0:
-            index.sizes.add(row["bytes"])
-        index.by_content[row["sha256"]].append(row)
-        index.by_run[row["source"], row["run_id"]].append(row["file_id"])
-    return index
-
-
-def _candidate(file: Found, lake: _Known) -> Candidate:
+def _candidate(file: Found, lake: Known) -> Candidate:
     head = files.head_of(file.path)
     source = files.recognize(head, SOURCES)
     print_ = files.fingerprint(file.path, lake.sizes)
@@ -128,7 +90,7 @@ def _candidate(file: Found, lake: _Known) -> Candidate:
         options,
     )
     reading = _reading(file, head.name, file_id)
-    taken = _superseded(file, source, print_, lake) - {file_id}
+    taken = superseded(file, source, print_, lake) - {file_id}
     return Candidate(
         path=file.path,
         display_path=display(file.path),
@@ -138,11 +100,6 @@ def _candidate(file: Found, lake: _Known) -> Candidate:
         size=print_.size,
         supersedes=tuple(sorted(taken)),
     )
-
-
-def display(path: Path) -> str:
-    """Return a path as text that can be printed and stored, whatever its bytes."""
-    return os.fsencode(path).decode("utf-8", errors="backslashreplace")
 
 
 def _catalogue() -> int:
@@ -175,28 +132,3 @@ def _reading(file: Found, name: str, file_id: str) -> Reading:
         modified_ns=file.path.stat().st_mtime_ns,
         year=file.year,
     )
-
-
-def _superseded(
-    file: Found, source: Source | None, print_: files.Fingerprint, lake: _Known
-) -> set[str]:
-    """Files whose rows leave when this one's come.
-
-    Those that it is a grown copy of, those with its content read with other options,
-    and of a run card those of the same run.
-    """
-    if source is None:
-        return set()
-    grown = {
-        row["file_id"]
-        for sha256 in print_.prefixes
-        for row in lake.by_content[sha256]
-        if row["source"] == source.name
-    }
-    same = {
-        row["file_id"]
-        for row in lake.by_content.get(print_.sha256, ())
-        if row["path"] == display(file.path) or not Path(row["path"]).exists()
-    }
-    rival = lake.by_run[source.name, file.run_id] if source.name in ONE_PER_RUN else ()
-    return grown | same | set(rival)

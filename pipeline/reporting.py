@@ -12,8 +12,8 @@ import reports
 from analysis import ANALYSES, Frames
 from analysis.runs import Runs
 from ingest.errors import SettingError
+from ingest.known import display
 from ingest.lake import Snapshot, snapshot
-from ingest.planning import display
 from ingest.tables import Table
 from pipeline.analyzing import known_thresholds
 from pipeline.settings import Settings

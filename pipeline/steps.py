@@ -2,15 +2,14 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
-
-import polars as pl
 
 from analysis import RESULTS
 from ingest import catalog, planning, staging
 from ingest.discovery import Found, Options, discover
+from ingest.known import display
 from ingest.lake import Writer, known_files, open_writer, snapshot
 from ingest.staging import Candidate, Staged
 from ingest.tables import TABLES, IngestedFiles, Table
@@ -19,76 +18,13 @@ from pipeline.analyzing import Analyzed
 from pipeline.logs import Say
 from pipeline.reporting import write_report
 from pipeline.settings import Settings
+from pipeline.summaries import Ingested
 
 #: Stages batches of files: in this process, or as tasks of a flow.
 StageAll = Callable[[Path, Sequence[list[Candidate]]], Iterable[Staged]]
 
 #: Every table of the lake.
 EVERY_TABLE: Final[tuple[type[Table], ...]] = (*TABLES, *RESULTS)
-
-#: Refused files that a summary names; the others are in the lake.
-REFUSED_SHOWN: Final = 20
-
-
-@dataclass(frozen=True, slots=True)
-class Ingested:
-    """What an ingest did.
-
-    Attributes:
-        known: Files that were in the lake already.
-        files: Rows of IngestedFiles that came.
-        unreadable: Files that could not be opened, and why.
-        assumed_runs: Runs named after the folder, since nothing else names them.
-    """
-
-    known: int
-    files: pl.DataFrame = field(default_factory=IngestedFiles.create_empty)
-    unreadable: tuple[tuple[str, str], ...] = ()
-    assumed_runs: tuple[str, ...] = ()
-
-    @property
-    def refused(self) -> pl.DataFrame:
-        """Files of which something was refused."""
-        return self.files.filter(IngestedFiles.rows_rejected.col > 0)
-
-    @property
-    def is_partial(self) -> bool:
-        """Whether some of the input was refused."""
-        return bool(self.unreadable) or not self.refused.is_empty()
-
-    def lines(self) -> Iterator[str]:
-        """Yield the summary in words, refusals by name."""
-        yield self._head()
-        for run_id in self.assumed_runs:
-            yield f"run {run_id!r} is named after its folder; --run-id names it"
-        for path, reason in self.unreadable:
-            yield f"{path}: not opened: {reason}"
-        for row in self.refused.head(REFUSED_SHOWN).iter_rows(named=True):
-            yield _refusal(row)
-        more = self.refused.height - REFUSED_SHOWN
-        if more > 0:
-            yield f"and {more} more files: see ingested_files where rows_rejected > 0"
-
-    def _head(self) -> str:
-        if self.files.is_empty():
-            return f"nothing new: {self.known} files are in the lake already"
-        names = ("rows_read", "rows_accepted", "rows_rejected", "rows_retired")
-        read, accepted, rejected, retired = (int(self.files[n].sum()) for n in names)
-        return (
-            f"{self.files.height} new files ({self.known} known):"
-            f" {read} rows read = {accepted} accepted + {rejected} rejected"
-            f" + {retired} retired"
-        )
-
-
-def _refusal(row: dict[str, object]) -> str:
-    path = row["path"]
-    if row["source"] == staging.UNRECOGNIZED:
-        return f"{path}: refused: no source recognizes it (gpuledger tables --sources)"
-    return (
-        f"{path}: {row['rows_rejected']} of {row['rows_read']} rows refused:"
-        f" see rejected_rows where file_id = '{row['file_id']}'"
-    )
 
 
 def ingest(
@@ -214,4 +150,4 @@ def main_job(settings: Settings, order: Order, stage_all: StageAll, say: Say) ->
         analyzed = analyze(writer, settings)
     say("writing the report")
     path = write_report(lake, settings, order.report)
-    return Done(ingested, analyzed, planning.display(path.resolve()))
+    return Done(ingested, analyzed, display(path.resolve()))

@@ -23,7 +23,7 @@ def report(
         run_id: Run that the report is about; all runs by default.
         common: What every command takes.
     """
-    from ingest.planning import display
+    from ingest.known import display
     from pipeline.reporting import write_report
 
     settings = settings_of(common)
