@@ -82,60 +82,62 @@ def _power(
 
 
 def _ladder() -> tuple[_Rung, ...]:
-    clock, limit = pl.col("clock_mhz"), pl.col("limit_w")
-    is_lower = limit < LOW_CLOCK * pl.col("limit_w_job")
-    at_limit = _more("at_limit", MORE_AT_LIMIT) | (is_lower & _more("at_limit", 0))
-    from_input = pl.col("excess_data_ns") >= MOST_OF_IT * pl.col("excess_ns")
-    share = pl.col("excess_data_ns") / pl.col("excess_ns")
     return (
         _throttled("thermal_slowdown", "thermal_counter", "slowed for heat"),
         _throttled("power_cap", "power_counter", "slowed for power"),
         _throttled("thermal_slowdown", "thermal_bits", "thermal bits set"),
         _throttled("power_brake", "brake_bits", "power brake bit set"),
         _throttled("power_cap", "power_bits", "power cap bit set"),
-        _Rung(
-            "low_clock",
-            clock < LOW_CLOCK * pl.col("clock_mhz_job"),
-            pl.format(
-                "SM clock {} MHz, the job's median {} MHz",
-                clock.round().cast(pl.Int64),
-                pl.col("clock_mhz_job").round().cast(pl.Int64),
-            ),
-        ),
-        _Rung(
-            "power_cap",
-            at_limit,
-            pl.format(
-                "at its limit of {} W in {} % of the samples, the job's median {} W",
-                limit.round().cast(pl.Int64),
-                _percent("at_limit"),
-                pl.col("limit_w_job").round().cast(pl.Int64),
-            ),
-        ),
+        _low_clock(),
+        _at_limit(),
         _Rung("failure_events", pl.col("events").is_not_null(), pl.col("events")),
         _Rung("stage_imbalance", pl.col("scope") == "stage", pl.lit("a whole stage")),
-        _Rung(
-            "data_loading",
-            from_input,
-            pl.format(
-                "{} % of the excess is waiting for input", (share * 100).round(1)
-            ),
-        ),
+        _data_loading(),
     )
+
+
+def _throttled(cause: str, name: str, said: str) -> _Rung:
+    evidence = pl.format(
+        f"{said} {{}} % of the time, the job's median {{}} %",
+        _percent(pl.col(name)),
+        _percent(pl.col(f"{name}_job")),
+    )
+    return _Rung(cause, _more(name, MORE_OFTEN), evidence)
+
+
+def _low_clock() -> _Rung:
+    clock, of_job = pl.col("clock_mhz"), pl.col("clock_mhz_job")
+    evidence = pl.format(
+        "SM clock {} MHz, the job's median {} MHz", _whole(clock), _whole(of_job)
+    )
+    return _Rung("low_clock", clock < LOW_CLOCK * of_job, evidence)
+
+
+def _at_limit() -> _Rung:
+    limit, of_job = pl.col("limit_w"), pl.col("limit_w_job")
+    is_lower = (limit < LOW_CLOCK * of_job) & _more("at_limit", 0)
+    evidence = pl.format(
+        "at its limit of {} W in {} % of the samples, the job's median {} W",
+        _whole(limit),
+        _percent(pl.col("at_limit")),
+        _whole(of_job),
+    )
+    return _Rung("power_cap", _more("at_limit", MORE_AT_LIMIT) | is_lower, evidence)
+
+
+def _data_loading() -> _Rung:
+    share = pl.col("excess_data_ns") / pl.col("excess_ns")
+    evidence = pl.format("{} % of the excess is waiting for input", _percent(share))
+    return _Rung("data_loading", share >= MOST_OF_IT, evidence)
 
 
 def _more(name: str, share: float) -> pl.Expr:
     return pl.col(name) - pl.col(f"{name}_job") > share
 
 
-def _percent(name: str) -> pl.Expr:
-    return (pl.col(name) * 100).round(1)
+def _percent(share: pl.Expr) -> pl.Expr:
+    return (share * 100).round(1)
 
 
-def _throttled(cause: str, name: str, said: str) -> _Rung:
-    evidence = pl.format(
-        f"{said} {{}} % of the time, the job's median {{}} %",
-        _percent(name),
-        _percent(f"{name}_job"),
-    )
-    return _Rung(cause, _more(name, MORE_OFTEN), evidence)
+def _whole(value: pl.Expr) -> pl.Expr:
+    return value.round().cast(pl.Int64)
