@@ -8,6 +8,7 @@ from analysis._ledger_log import PARTS
 from ingest.tables import StepTimings
 
 #: Kinds of evidence, the best first. A step is split by the best that its rank has.
+#: Nothing is booked by `operations`: a replay has to say what they waited for.
 LADDER: Final = (
     "collectives",
     "kernels_include_wait",

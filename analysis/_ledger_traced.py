@@ -44,25 +44,22 @@ def traced_cells(
     """
     windows = _windows(_one_device(overlap)).collect()
     measured = exposed_waits(kernels, waits, windows.lazy(), batch_rows)
-    seen = pl.col("communication_count")
-    is_matched = (seen > 0) & (pl.col("matched").fill_null(0) >= seen)
-    wait, bubble = (
-        pl.col(name).fill_null(0) for name in ("straggler_wait", "pipeline_bubble")
+    known = windows.lazy().join(measured.lazy(), on="window", how="left")
+    told = known.with_columns(
+        pl.col("matched", "straggler_wait", "pipeline_bubble").fill_null(0)
     )
-    exposed = pl.col(Overlap.exposed_communication_ns.name)
-    return (
-        windows.lazy()
-        .join(measured.lazy(), on="window", how="left")
-        .select(
-            *[*_TRACE, "rank", "step", "start_ns", "end_ns"],
-            straggler_wait=wait,
-            pipeline_bubble=bubble,
-            exposed_communication=(exposed - wait - bubble).clip(0),
-            productive=Overlap.compute_ns.col,
-            basis=pl.when(is_matched)
-            .then(pl.lit("collectives"))
-            .otherwise(pl.lit("kernels_include_wait")),
-        )
+    seen = Overlap.communication_count.col
+    is_matched = (seen > 0) & (pl.col("matched") >= seen)
+    waiting = pl.col("straggler_wait") + pl.col("pipeline_bubble")
+    exposed = Overlap.exposed_communication_ns.col
+    return told.select(
+        *[*_TRACE, "rank", "step", "start_ns", "end_ns"],
+        *["straggler_wait", "pipeline_bubble"],
+        exposed_communication=(exposed - waiting).clip(0),
+        productive=Overlap.compute_ns.col,
+        basis=pl.when(is_matched)
+        .then(pl.lit("collectives"))
+        .otherwise(pl.lit("kernels_include_wait")),
     )
 
 

@@ -63,31 +63,46 @@ def zones(
         The seats with the columns of `fronts`, opened_ns and closed_ns. Before and
         after, a rank is restarting. Of other roles the zone is empty. [ns]
     """
-    bases = fronts.group_by("run_id").agg(of_run=pl.col("job_basis").first())
-    known = (
-        seats.join(fronts, on=list(_ATTEMPT), how="left")
-        .join(bases, on="run_id", how="left")
-        .with_columns(job_basis=pl.coalesce("job_basis", "of_run", pl.lit("none")))
-        .drop("of_run")
-    )
-    keys = [SEAT, "first_spell", "first_step", "last_spell", "last_step"]
-    rows = steps.join(known.select(keys), on=SEAT)
-    is_first, is_last = (
-        (pl.col("spell") == pl.col(f"{end}_spell"))
-        & (pl.col("step") == pl.col(f"{end}_step"))
-        for end in ("first", "last")
-    )
-    own = rows.group_by(SEAT).agg(
-        own_start_ns=pl.col("start_ns").filter(is_first).min(),
-        own_end_ns=pl.col("end_ns").filter(is_last).max(),
+    known = _with_fronts(seats, fronts).join(
+        _own_bounds(steps, seats, fronts), on=SEAT, how="left"
     )
     is_idle = (pl.col("role") != "rank") | pl.col("is_lost").fill_null(value=False)
     opened = pl.coalesce("own_start_ns", "first_start_ns", "from_ns")
     closed = pl.coalesce("own_end_ns", "last_step_end_ns", "to_ns")
     return (
-        known.join(own, on=SEAT, how="left")
-        .with_columns(opened_ns=pl.when(is_idle).then("to_ns").otherwise(opened))
+        known.with_columns(opened_ns=pl.when(is_idle).then("to_ns").otherwise(opened))
         .with_columns(pl.col("opened_ns").clip("from_ns", "to_ns"))
         .with_columns(closed_ns=closed.clip("opened_ns", "to_ns"))
         .drop("own_start_ns", "own_end_ns")
+    )
+
+
+def _with_fronts(seats: pl.LazyFrame, fronts: pl.LazyFrame) -> pl.LazyFrame:
+    """Join what is known of attempts; between attempts, the basis of the run's."""
+    bases = fronts.group_by("run_id").agg(of_run=pl.col("job_basis").first())
+    return (
+        seats.join(fronts, on=list(_ATTEMPT), how="left")
+        .join(bases, on="run_id", how="left")
+        .with_columns(job_basis=pl.coalesce("job_basis", "of_run", pl.lit("none")))
+        .drop("of_run")
+    )
+
+
+def _own_bounds(
+    steps: pl.LazyFrame, seats: pl.LazyFrame, fronts: pl.LazyFrame
+) -> pl.LazyFrame:
+    """Return when each seat began the first completed step and ended the last."""
+    keys = ["first_spell", "first_step", "last_spell", "last_step"]
+    known = seats.select(SEAT, *_ATTEMPT).join(
+        fronts.select(*_ATTEMPT, *keys), on=list(_ATTEMPT)
+    )
+    rows = steps.join(known.select(SEAT, *keys), on=SEAT)
+    is_first, is_last = (
+        (pl.col("spell") == pl.col(f"{end}_spell"))
+        & (pl.col("step") == pl.col(f"{end}_step"))
+        for end in ("first", "last")
+    )
+    return rows.group_by(SEAT).agg(
+        own_start_ns=pl.col("start_ns").filter(is_first).min(),
+        own_end_ns=pl.col("end_ns").filter(is_last).max(),
     )

@@ -126,7 +126,8 @@ def _at_limit() -> _Rung:
 
 
 def _data_loading() -> _Rung:
-    share = pl.col("excess_data_ns") / pl.col("excess_ns")
+    is_known = pl.col("excess_ns") > 0
+    share = pl.when(is_known).then(pl.col("excess_data_ns") / pl.col("excess_ns"))
     evidence = pl.format("{} % of the excess is waiting for input", _percent(share))
     return _Rung("data_loading", share >= MOST_OF_IT, evidence)
 

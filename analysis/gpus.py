@@ -80,30 +80,41 @@ def find_gpus(frames: Frames) -> dy.DataFrame[Gpus]:
     """
     traced = traced_work(frames[Kernels], frames[Operations], frames[Collectives])
     log = read_log(frames[StepTimings], traced)
-    seen = seats_seen(log, traced, frames[Attempts]).with_columns(
-        is_seen=pl.lit(value=True)
-    )
+    seen = seats_seen(log, traced, frames[Attempts])
     mapped = mapped_gpus(frames[HostMap], frames[Attempts])
-    by_rank = ["run_id", "attempt", "rank"]
-    has_rank = pl.col("rank").is_not_null()
-    ranks = seen.filter(has_rank).drop("start_ns", "end_ns")
-    known = ranks.join(mapped.filter(has_rank), on=by_rank, how="full", coalesce=True)
-    rows = pl.concat(
-        [known, mapped.filter(~has_rank), seen.filter(~has_rank)], how="diagonal"
+    placed = place_in_layout(
+        _dated(_together(seen, mapped), frames[Attempts]), frames[Runs]
     )
-    windows = frames[Attempts].select(
+    rows = placed.with_columns(serial=pl.lit(None, pl.String)).select(
+        Gpus.column_names()
+    )
+    return Gpus.validate(rows.unique(Gpus.key).sort(Gpus.key).collect(), cast=True)
+
+
+def _together(seen: pl.LazyFrame, mapped: pl.LazyFrame) -> pl.LazyFrame:
+    """Join ranks that were seen to the host map; spares and traces follow."""
+    has_rank = pl.col("rank").is_not_null()
+    told = seen.with_columns(is_seen=pl.lit(value=True))
+    ranks = told.filter(has_rank).drop("start_ns", "end_ns")
+    known = ranks.join(
+        mapped.filter(has_rank),
+        on=["run_id", "attempt", "rank"],
+        how="full",
+        coalesce=True,
+    )
+    others = [mapped.filter(~has_rank), told.filter(~has_rank)]
+    rows = pl.concat([known, *others], how="diagonal")
+    return rows.with_columns(pl.col("is_seen").fill_null(value=False))
+
+
+def _dated(rows: pl.LazyFrame, attempts: pl.LazyFrame) -> pl.LazyFrame:
+    """Give each GPU the bounds of its attempt, or those of its trace within them."""
+    bounds = attempts.select(
         *["run_id", "attempt", "cluster"], opened="start_ns", closed="end_ns"
     )
-    dated = rows.join(windows, on=["run_id", "attempt"]).with_columns(
+    return rows.join(bounds, on=["run_id", "attempt"]).with_columns(
         from_ns=pl.coalesce("start_ns", "opened").clip("opened", "closed"),
         to_ns=pl.coalesce("end_ns", "closed").clip("opened", "closed"),
-        is_seen=pl.col("is_seen").fill_null(value=False),
-        serial=pl.lit(None, pl.String),
-    )
-    placed = place_in_layout(dated, frames[Runs])
-    return Gpus.validate(
-        placed.select(Gpus.column_names()).unique(Gpus.key).sort(Gpus.key).collect(),
-        cast=True,
     )
 
 

@@ -58,22 +58,13 @@ def describe_runs(
     Returns:
         One row per run that a card, an attempt or a job names.
     """
-    seen = attempts.group_by("run_id").agg(
-        Attempts.start_ns.col.min(),
-        Attempts.end_ns.col.max(),
-        seen_cluster=Attempts.cluster.col.drop_nulls().first(),
-        seen_gpus=Attempts.gpu_count.col.max(),
-    )
     described = cards.with_columns(has_card=pl.lit(value=True))
-    named = pl.concat(
-        [
-            described.select("run_id"),
-            seen.select("run_id"),
-            jobs.filter(Jobs.run_id.col.is_not_null()).select("run_id"),
-        ]
-    )
+    seen = _seen(attempts)
+    queued = jobs.filter(Jobs.run_id.col.is_not_null())
+    named = [rows.select("run_id") for rows in (described, seen, queued)]
     rows = (
-        named.unique()
+        pl.concat(named)
+        .unique()
         .join(described, on="run_id", how="left")
         .join(seen, on="run_id", how="left")
         .with_columns(
@@ -84,8 +75,16 @@ def describe_runs(
             has_card=pl.col("has_card").fill_null(value=False),
         )
     )
-    return Runs.validate(
-        rows.select(Runs.column_names()).sort(Runs.key).collect(), cast=True
+    ordered = rows.select(Runs.column_names()).sort(Runs.key)
+    return Runs.validate(ordered.collect(), cast=True)
+
+
+def _seen(attempts: pl.LazyFrame) -> pl.LazyFrame:
+    return attempts.group_by("run_id").agg(
+        Attempts.start_ns.col.min(),
+        Attempts.end_ns.col.max(),
+        seen_cluster=Attempts.cluster.col.drop_nulls().first(),
+        seen_gpus=Attempts.gpu_count.col.max(),
     )
 
 

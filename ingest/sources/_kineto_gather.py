@@ -22,8 +22,8 @@ _IS_HOST: Final = selector(HOST_KIND)
 _IS_WINDOW: Final = selector(WINDOW_KIND)
 
 #: Rows that make a frame: enough that what a frame costs does not count. [1]
-WORK_ROWS: Final = 1 << 15
-LAUNCH_ROWS: Final = 1 << 16
+WORK_ROWS: Final = 1 << 14
+LAUNCH_ROWS: Final = 1 << 15
 
 
 class Gathering:

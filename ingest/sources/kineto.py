@@ -29,7 +29,7 @@ from ingest.sources._source import HEAD_BYTES, Batch, Head, Reading, Source
 from ingest.tables import Collectives, Kernels, StepTimings, Table
 
 #: Rows of work that stay in memory; 1 M events have about 0.1 M. [1]
-WORK_IN_MEMORY: Final = 1 << 17
+WORK_IN_MEMORY: Final = 1 << 16
 
 #: Launches that stay in memory; 1 M events have about 0.2 M. [1]
 LAUNCHES_IN_MEMORY: Final = 1 << 17

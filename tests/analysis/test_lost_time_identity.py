@@ -138,7 +138,7 @@ def test_every_nanosecond_is_booked_once(
 
 
 @pytest.mark.slow
-@settings(max_examples=1_000, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
 @given(hostile)
 def test_every_nanosecond_is_booked_once_at_length(
     given_rows: dict[type[Table], list[Row]],

@@ -22,7 +22,7 @@ from ingest.tables import Kernels
 
 #: Rows that the overlap holds at once: few, so that a trace of 1 M events has several
 #: such chunks as one of 4 M events has, and their peaks can be compared.
-CHUNK_ROWS = 32_768
+CHUNK_ROWS = 16_384
 
 
 def main(trace: Path) -> None:
