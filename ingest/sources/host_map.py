@@ -24,7 +24,7 @@ def _columns(head: Head) -> set[str]:
 def recognizes(head: Head) -> bool:
     """Tell a host map by its header: only columns of ours, rank and host in front."""
     names = _columns(head)
-    known = set(HostMap.column_names()) - {"file_id", "run_id"}
+    known = set(HostMap.column_names()) - {"file_id", "run_id", "spare"}
     return names >= REQUIRED and not names.isdisjoint(PLACES) and names <= known
 
 
@@ -53,15 +53,20 @@ def read(stream: BinaryIO, reading: Reading) -> Iterator[Batch]:
     # a rank that is no number is not a spare: give it one that the table refuses
     bad = pl.col("rank").is_not_null() & pl.col("_rank").is_null()
     rank = pl.when(bad).then(pl.lit(-1)).otherwise("_rank").cast(pl.Int32)
-    rows = rows.with_columns(rank=rank).drop("_rank")
+    rows = rows.with_columns(rank=rank, spare=_spare()).drop("_rank")
     if "local_rank" in rows.columns:
         rows = rows.with_columns(pl.col("local_rank").cast(pl.Int32, strict=False))
     yield Batch({HostMap: rows}, records=rows.height)
 
 
+def _spare() -> pl.Expr:
+    is_spare = pl.col("rank").is_null()
+    return pl.when(is_spare).then(is_spare.cast(pl.Int32).cum_sum() - 1)
+
+
 SOURCE: Final = Source(
     name="host-map",
-    version=1,
+    version=2,
     describes="CSV of ranks and where their GPUs are (hosts.csv of a run card)",
     tables=(HostMap,),
     options=frozenset({"run_id"}),

@@ -9,11 +9,12 @@ from ingest.tables._table import Table
 class HostMap(Table):
     """One row per rank of a run card's host map."""
 
-    key: ClassVar = ("run_id", "rank")
+    key: ClassVar = ("run_id", "rank", "spare")
 
     file_id = c.identifier("Run card that named the map.")
     run_id = c.identifier("Run that the map describes.")
     rank = c.index("Global rank; null for a spare.", nullable=True)
+    spare = c.index("Position among the spares; null for a rank.", nullable=True)
     host = c.identifier("Node that holds the GPU.")
     local_rank = c.index("Position of the GPU in its node.", nullable=True)
     gpu_uuid = c.identifier("UUID of the GPU.", nullable=True)
