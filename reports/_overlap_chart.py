@@ -131,4 +131,8 @@ def _said(row: dict[str, object], height: int) -> str:
     first = row["first_rank"]
     if not isinstance(first, int):
         return name(str(row["label"]), 24)
-    return f"rank {first}" if height == 1 else f"ranks {first} to {first + height - 1}"
+    return (
+        f"rank {first}"
+        if height == 1
+        else f"ranks {first}\N{EN DASH}{first + height - 1}"
+    )

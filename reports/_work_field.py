@@ -22,7 +22,7 @@ _MOST_BINS: Final = 60
 #: Slowdown that the darkest colour stands for, at least: scatter must not look slow.
 _LEAST_TOP: Final = 1.05
 
-_TITLES: Final = ("step", "rank", "own work over the median of all ranks [1]")
+_TITLES: Final = ("step", "ranks", "own work over the median of all ranks [1]")
 
 _ABOUT: Final = About(
     definition="Duration minus waiting, over the median of all ranks in the same step.",
@@ -144,7 +144,7 @@ def _hosts(frames: Frames, run_id: str) -> dict[int, str]:
 
 def _label(rank: int, grid: _Grid, hosts: Mapping[int, str]) -> str:
     if grid.height > 1:
-        return f"ranks {rank} to {rank + grid.height - 1}"
+        return f"{rank}\N{EN DASH}{rank + grid.height - 1}"
     return f"{rank} · {name(hosts[rank], 24)}" if rank in hosts else f"rank {rank}"
 
 

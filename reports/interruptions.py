@@ -9,10 +9,19 @@ from analysis.attempts import Attempts
 from analysis.incidents import Incidents
 from analysis.interrupt_rates import FEW_EVENTS, InterruptRates
 from analysis.interruptions import Interruptions
-from reports import _attempt_lanes, _rate_charts, _stop_listing, _stop_phases
+from reports import (
+    _attempt_lanes,
+    _rate_charts,
+    _stop_days,
+    _stop_listing,
+    _stop_phases,
+)
 from reports._numbers import duration
-from reports._section import Content, Scope, Section
+from reports._section import Chart, Content, Scope, Section
 from reports._words import listed, plural, said
+
+#: Attempts that are still told apart on a phone.
+_MOST_ATTEMPTS: Final = 100
 
 _HINT: Final = (
     "Stops come from a job list (sacct or squeue) or a step log that starts again;"
@@ -36,12 +45,21 @@ def build(frames: Frames, scope: Scope) -> Content:
         ),
         paragraphs=_paragraphs(stops, incidents, rates),
         charts=[
-            *_attempt_lanes.chart(attempts, stops),
+            *_over_time(attempts, stops, scope),
             *_stop_phases.chart(stops, scope),
             *_rate_charts.chart(rates),
         ],
         listings=_stop_listing.listings(stops, scope),
     )
+
+
+def _over_time(
+    attempts: pl.DataFrame, stops: pl.DataFrame, scope: Scope
+) -> list[Chart]:
+    """Return each attempt as a bar, or counts where bars would be hairlines."""
+    if attempts.height > _MOST_ATTEMPTS:
+        return _stop_days.chart(stops, scope)
+    return _attempt_lanes.chart(attempts, stops)
 
 
 def _heading(stops: pl.DataFrame, attempts: pl.DataFrame, rates: pl.DataFrame) -> str:

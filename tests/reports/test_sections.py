@@ -9,7 +9,7 @@ from polars.testing import assert_frame_equal
 from analysis import Frames
 from reports import INPUTS, SECTIONS
 from reports._section import Scope, Section
-from tests.reports.builder import framed
+from tests.reports.builder import HOUR, START, framed
 from tests.reports.pod import pod
 
 each_section = pytest.mark.parametrize("section", SECTIONS, ids=lambda s: s.name)
@@ -146,3 +146,40 @@ def test_a_healthy_fleet_flags_nobody(scope: Scope) -> None:
         "No GPU was slower than its peers; the smallest slowdown we could have seen is"
         " 2.1 %."
     )
+
+
+def test_hundreds_of_stops_are_counted_by_day(scope: Scope) -> None:
+    from analysis.attempts import Attempts
+    from analysis.interruptions import Interruptions
+
+    rows = pod()
+    attempt, stop = rows[Attempts][0], rows[Interruptions][0]
+    # an attempt every 4 hours, each ended by a stop: six a day
+    rows[Attempts] = [attempt | {"attempt": number} for number in range(120)]
+    rows[Interruptions] = [
+        stop | {"attempt": number, "decided_ns": START + (number * 4 + 1) * HOUR}
+        for number in range(120)
+    ]
+    section = next(s for s in SECTIONS if s.name == "interruptions")
+    frames = framed(rows)
+    chart = section.build(frames, scope).charts[0]
+    assert chart.name == "interruptions-days"
+    assert chart.numbers["stops"].to_list()[1:4] == [6, 6, 6]
+    lake = duckdb.connect()
+    lake.register("interruptions", frames[Interruptions].collect().to_arrow())
+    found = lake.sql(chart.sql).pl()
+    assert_frame_equal(found, chart.numbers, check_dtypes=False)
+
+
+def test_a_fleet_is_drawn_in_few_rows(scope: Scope) -> None:
+    from analysis.overlap import Overlap
+
+    rows = pod()
+    trace = rows[Overlap][0]
+    rows[Overlap] = [
+        trace | {"rank": rank, "trace_id": f"trace-{rank}"} for rank in range(1000)
+    ]
+    section = next(s for s in SECTIONS if s.name == "overlap")
+    (chart,) = section.build(framed(rows), scope).charts
+    # 1000 ranks by 63: 16 bars
+    assert chart.numbers["first_rank"].to_list() == [63 * bar for bar in range(16)]

@@ -1,0 +1,101 @@
+"""Interruptions counted by day: for runs that stop too often to draw each stop."""
+
+from typing import Final
+
+import polars as pl
+
+from reports import _sql
+from reports._section import About, Chart, Scope
+from reports._texts import said_by
+from reports._words import plural
+
+#: Columns that are still told apart on a phone; with more days, months are drawn.
+_MOST_DAYS: Final = 62
+
+_SQL: Final = """\
+SELECT left(strftime(make_timestamp(decided_ns // 1000), '%Y-%m-%d'), $length) AS day,
+       category, count(*) AS stops
+FROM interruptions
+${where}GROUP BY ALL
+ORDER BY day, category"""
+
+_ABOUT: Final = About(
+    definition="Unplanned interruptions by the UTC day that the attempt ended in, and"
+    " by whose they are.",
+    source="attribution as in arXiv 2410.21680",
+    blind_spots="A run that hangs without an end is not counted until it ends.",
+)
+
+#: Whose a stop is: shades of the colour that means broken, from ours to unknown.
+_COLOURS: Final = {
+    "hardware": "#8e2a1c",
+    "network": "#bd6350",
+    "software": "#dba294",
+    "user": "#39424f",
+    "scheduler": "#6b7684",
+    "unattributed": "#d3d8de",
+}
+
+
+def chart(stops: pl.DataFrame, scope: Scope) -> list[Chart]:
+    """Return a column for each day, cut by whose the interruptions are.
+
+    Args:
+        stops: Rows of Interruptions.
+        scope: Runs of the page.
+    """
+    from reports.charts import bars
+
+    days = _counted(stops, 10)
+    if days.is_empty():
+        return []
+    is_long = days["day"].n_unique() > _MOST_DAYS
+    each, length = ("month", 7) if is_long else ("day", 10)
+    numbers = _counted(stops, length)
+    colours = _colours(numbers)
+    columns = plural(numbers["day"].n_unique(), each)
+    return [
+        Chart(
+            name="interruptions-days",
+            title=f"Unplanned interruptions of each {each} [1]",
+            summary=f"A column for each of {columns} (UTC), cut by whose they are.",
+            spec=bars.days(_drawn(numbers), "interruptions [1]", colours),
+            numbers=numbers,
+            sql=_query(length, scope),
+            about=_ABOUT,
+            sample=f"{plural(stops.height, 'interruption')} in {columns}",
+            legend=colours,
+        )
+    ]
+
+
+def _colours(numbers: pl.DataFrame) -> dict[str, str]:
+    found = numbers["category"].unique().sort().to_list()
+    known = {name: colour for name, colour in _COLOURS.items() if name in found}
+    other = {name: _COLOURS["unattributed"] for name in found if name not in known}
+    return known | other
+
+
+def _query(length: int, scope: Scope) -> str:
+    where = _sql.where("NOT planned", "decided_ns IS NOT NULL", scope.sql())
+    return _sql.filled(_SQL, length=str(length), where=where)
+
+
+def _counted(stops: pl.DataFrame, length: int) -> pl.DataFrame:
+    ended = stops.filter(~pl.col("planned")).drop_nulls("decided_ns")
+    day = pl.from_epoch("decided_ns", time_unit="ns").dt.strftime("%Y-%m-%d")
+    return (
+        ended.group_by("category", day=day.str.head(length))
+        .agg(stops=pl.len().cast(pl.Int64))
+        .select("day", "category", "stops")
+        .sort("day", "category")
+    )
+
+
+def _drawn(numbers: pl.DataFrame) -> pl.DataFrame:
+    return numbers.select(
+        "day",
+        part="category",
+        value=pl.col("stops").cast(pl.Float64),
+        text=said_by("stops", lambda count: plural(count, "interruption")),
+    )
