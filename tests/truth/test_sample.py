@@ -63,11 +63,11 @@ def test_accounts_that_traces_refine_are_near(sample: "Sample") -> None:
 def test_the_slow_gpu_is_found_with_its_cause(sample: "Sample") -> None:
     truth = sample.truth["straggler"]
     rows = sample.sql("SELECT * FROM straggler_ranks").rows(named=True)
-    assert [(row["scope"], row["scope_id"]) for row in rows] == [
-        ("gpu", str(truth["rank"]))
-    ]
     (row,) = rows
-    assert row["slowdown_ratio"] == pytest.approx(truth["slowdown_ratio"], abs=0.01)
+    assert (row["scope"], row["rank"]) == ("gpu", truth["rank"])
+    assert (row["host"], row["scope_id"]) == (truth["host"], truth["gpu_uuid"])
+    # the truth is of compute alone; own work also holds what nobody is slower in
+    assert row["slowdown_ratio"] == pytest.approx(truth["slowdown_ratio"], abs=0.02)
     assert "power" in row["cause"]
     assert row["q_value"] < 0.01
     saved = float(row["lost_gpu_ns"])
