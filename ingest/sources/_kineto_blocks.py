@@ -90,13 +90,21 @@ class Blocks:
                 window.start, self.closed = close + 1, True
                 return
             yield from self._sound_before(fault)
-            ends = window.record_ends(window.start, self._patience())
-            if not ends or (fault >= stop and not window.ended):
+            if fault >= stop and not window.ended:
+                return
+            ends = self._ends()
+            if not ends:
                 return
             yield from self._mend(ends)
 
-    def _patience(self) -> int:
-        return _ENDS if self._refusals < _PATIENCE else 1
+    def _ends(self) -> list[int]:
+        """Return where the next record may end, as far as it can be told."""
+        window = self._window
+        most = _ENDS if self._refusals < _PATIENCE else 1
+        ends = window.record_ends(most)
+        if not ends and (window.ended or window.unread() > _MEND_BYTES):
+            return window.record_ends(most, loose=True)
+        return ends
 
     def _array(self, stop: int) -> Block:
         """Decode the bytes up to a place, which becomes the closing bracket."""

@@ -27,6 +27,9 @@ _RECORD_END: Final = re.compile(
     rb"\}(?=\s*(?:,\s*\{\s*" + _FIRST_KEY + rb'|,?\s*\](?:\s*(?:,\s*"|\}|\Z))))'
 )
 
+#: The same where records begin with other keys.
+_ANY_END: Final = re.compile(rb"\}(?=\s*,\s*\{)")
+
 #: What is between two records, or a record and the end of them all.
 _BETWEEN: Final = re.compile(rb"\s*,?\s*(?=[{\]])")
 
@@ -95,12 +98,16 @@ class Window:
                 return first + len(before) - 1
         return -1
 
-    def record_ends(self, low: int, most: int) -> list[int]:
-        """Return places just behind what may be the ends of the next records."""
+    def record_ends(self, most: int, *, loose: bool = False) -> list[int]:
+        """Return places just behind what may be the ends of the next records.
+
+        Args:
+            most: How many to return at most.
+            loose: Whether records may begin with any key.
+        """
         found: list[int] = []
-        while len(found) < most and (
-            match := _RECORD_END.search(self.data, low, self.end)
-        ):
+        low, end = self.start, _ANY_END if loose else _RECORD_END
+        while len(found) < most and (match := end.search(self.data, low, self.end)):
             low = match.end()
             found.append(low)
         return found

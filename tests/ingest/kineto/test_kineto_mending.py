@@ -69,6 +69,16 @@ def test_a_comma_too_many_is_one_repair(read_blocks: ReadBlocks) -> None:
     assert (found.names, found.repairs, found.closed) == (["0", "1"], 1, True)
 
 
+def test_records_may_begin_with_any_key(read_blocks: ReadBlocks) -> None:
+    # GIVEN more records than are searched for a familiar one
+    one = b'{"cname":"grey","ph":"X","name":"a"}'
+    bad = b'{"cname":"grey","ph":X,"name":"b"}'
+    count = (3 << 20) // len(one)
+    found = read_blocks(b",".join([one, bad, *[one] * count]) + b"]}", 1 << 19)
+    assert len(found.names) == count + 1
+    assert found.rules == ["malformed"]
+
+
 def test_nesting_without_end_is_refused(read_blocks: ReadBlocks) -> None:
     deep = b'{"ph":"X","name":"d","args":' + b"[" * 3_000 + b"]" * 3_000 + b"}"
     found = read_blocks(events(2) + b"," + deep + b"," + events(2) + b"]}", 64)
