@@ -12,7 +12,7 @@ demo: setup ## the main job over the sample run, ends with the path of the repor
 	$(BIN)/gpuledger demo
 
 test: setup ## the tests a change must pass
-	$(BIN)/python -m pytest -q
+	$(BIN)/python -m pytest -q -n auto --dist loadfile
 
 bench: setup ## speed and memory as ratios against named peers
 	$(BIN)/python -m pytest -q -s -m benchmark tests/benchmarks

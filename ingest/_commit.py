@@ -81,7 +81,7 @@ def _admit(draft: Draft, staged: Sequence[Staged], new: frozenset[str]) -> pl.Da
     """Add the parts of new files, each file once; return their rows."""
     tables = {table.sql_name(): table for table in TABLES}
     missing = set(new)
-    frames = [IngestedFiles.create_empty()]
+    frames: list[pl.DataFrame] = [IngestedFiles.create_empty()]
     for some in staged:
         coming = missing & set(some.files[FILE_ID])
         missing -= coming

@@ -76,7 +76,7 @@ class Offers:
 
     def _count(self, frame: pl.DataFrame) -> None:
         self.rows += frame.height
-        self.bytes += frame.estimated_size()
+        self.bytes += int(frame.estimated_size())
 
     def seal(self) -> Sealed:
         """Check all rows; of rows of a file that share a key, the first is taken."""
