@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -14,7 +15,7 @@ from analysis.runs import Runs
 from ingest.errors import SettingError
 from ingest.known import display
 from ingest.lake import Snapshot, snapshot
-from ingest.tables import Table
+from ingest.tables import RunCards, Table
 from pipeline.analyzing import known_thresholds
 from pipeline.settings import Settings
 from reports.dollars import Price
@@ -45,7 +46,9 @@ def write_report(
             raise SettingError(_no_such_run(run_id, lake))
     frames = Frames({table: _of_run(lake, table, run_id) for table in reports.INPUTS})
     html = page.render(
-        frames, _prices(runs, settings), _provenance(root, settings, runs)
+        frames,
+        _prices(lake.scan(RunCards).collect(), runs, settings),
+        _provenance(root, settings, runs),
     )
     path = output or root / "report.html"
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -69,17 +72,33 @@ def _no_such_run(run_id: str, lake: Snapshot) -> str:
     return f"--run-id {run_id!r}: no such run in the lake; runs: {names}"
 
 
-def _prices(runs: pl.DataFrame, settings: Settings) -> Mapping[str, Price]:
+def _prices(
+    cards: pl.DataFrame, runs: pl.DataFrame, settings: Settings
+) -> Mapping[str, Price]:
     is_set = "usd_per_gpu_hour" in settings.model_fields_set
-    usd = settings.usd_per_gpu_hour
-    prices = {"": Price(usd, "setting" if is_set else "default", "rental")}
-    carded = runs.drop_nulls(Runs.usd_per_gpu_hour.name)
-    for row in carded.iter_rows(named=True):
-        usd = Decimal(str(row["usd_per_gpu_hour"]))
-        owned = row["price_mode"] == "owned"
-        price = Price(usd, "run card", "owned" if owned else "rental")
-        prices[row["run_id"]] = price
-    return prices
+    fallback = Price(
+        settings.usd_per_gpu_hour, "setting" if is_set else "default", "rental"
+    )
+    mine = cards.filter(RunCards.run_id.col.is_in(runs[Runs.run_id.name].to_list()))
+    prices = {row["run_id"]: _carded(row) for row in mine.iter_rows(named=True)}
+    return {"": fallback} | {run: price for run, price in prices.items() if price}
+
+
+def _carded(row: dict[str, Any]) -> Price | None:
+    """Return the price on a run card; of GPUs that are owned, their capital cost."""
+    is_owned = row["price_mode"] == "owned"
+    capital = row["capex_usd_per_gpu_hour"] if is_owned else None
+    usd = row["usd_per_gpu_hour"] if capital is None else capital
+    if usd is None:
+        return None
+    kwh = row["usd_per_kwh"]
+    return Price(
+        usd_per_gpu_hour=Decimal(str(usd)),
+        source="run card",
+        mode="owned" if is_owned else "rental",
+        usd_per_kwh=None if kwh is None else Decimal(str(kwh)),
+        pue=Decimal(str(row["pue"] or 1)),
+    )
 
 
 def _provenance(root: Path, settings: Settings, runs: pl.DataFrame) -> Provenance:
