@@ -8,10 +8,10 @@ Say = Callable[[str], None]
 
 
 def say(text: str) -> None:
-    """Write a line to stderr; what cannot be encoded is escaped."""
+    """Write a line to stderr, with nothing in it that a terminal would obey."""
     stream = sys.stderr
     encoding = stream.encoding or "utf-8"
-    line = text.encode(encoding, errors="backslashreplace").decode(encoding)
+    line = harmless(text).encode(encoding, errors="backslashreplace").decode(encoding)
     stream.write(f"{line}\n")
     stream.flush()
 
@@ -22,6 +22,10 @@ def silence(text: str) -> None:
 
 
 def one_line(text: str) -> str:
-    """Return a message without line breaks or control characters of a terminal."""
-    words = " ".join(text.split())
-    return "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in words)
+    """Return a message without line breaks, and harmless."""
+    return harmless(" ".join(text.split()))
+
+
+def harmless(text: str) -> str:
+    """Return a text with its control characters escaped."""
+    return "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in text)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 from cyclopts import Parameter
 
-from pipeline.logs import Say, say, silence
+from pipeline.logs import Say, harmless, say, silence
 
 if TYPE_CHECKING:
     from ingest.discovery import Options
@@ -96,4 +96,4 @@ def settings_of(common: Common, reading: Reading = READING) -> "Settings":
 
 def answer(text: str) -> None:
     """Write a line of the answer to stdout."""
-    sys.stdout.write(f"{text}\n")
+    sys.stdout.write(f"{harmless(text)}\n")
