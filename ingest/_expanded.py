@@ -106,7 +106,7 @@ class _Members(io.RawIOBase):
             return False
         try:
             expanded = member.decompress(self._input, _CHUNK)
-        except igzip_lib.error:  # type: ignore[misc] - the stub has no class
+        except igzip_lib.error:  # type: ignore[misc]
             self._stop("damaged", "an intact gzip stream")
             return False
         self._output, self._input = memoryview(expanded), b""

@@ -1,6 +1,7 @@
 """What is said beside the answer: on stderr, in plain lines, unwrapped."""
 
 import sys
+import unicodedata
 from collections.abc import Callable
 
 #: Something to say while working; not part of the answer.
@@ -27,5 +28,10 @@ def one_line(text: str) -> str:
 
 
 def harmless(text: str) -> str:
-    """Return a text with its control characters escaped."""
-    return "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in text)
+    """Return a text with what a terminal would obey or hide escaped."""
+    return "".join(f"\\x{ord(c):02x}" if _is_unseen(c) else c for c in text)
+
+
+def _is_unseen(character: str) -> bool:
+    # controls, formats (which reorder text), surrogates, and ends of lines
+    return unicodedata.category(character) in {"Cc", "Cf", "Cs", "Zl", "Zp"}

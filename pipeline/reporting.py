@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Mapping
+from dataclasses import dataclass
 from decimal import Decimal
 from importlib.metadata import version
 from pathlib import Path
@@ -22,10 +23,18 @@ from reports.dollars import Price
 from reports.provenance import Provenance
 
 
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A report: where it is, and the sentence that it opens with."""
+
+    path: Path
+    headline: str
+
+
 def write_report(
     root: Path, settings: Settings, output: Path | None, run_id: str | None = None
-) -> Path:
-    """Write one self-contained HTML file and return where it is.
+) -> Written:
+    """Write one self-contained HTML file.
 
     Args:
         root: The lake.
@@ -45,17 +54,18 @@ def write_report(
         if runs.is_empty():
             raise SettingError(_no_such_run(run_id, lake))
     frames = Frames({table: _of_run(lake, table, run_id) for table in reports.INPUTS})
-    html = page.render(
-        frames,
-        _prices(lake.scan(RunCards).collect(), runs, settings),
-        _provenance(root, settings, runs),
-    )
+    prices = _prices(lake.scan(RunCards).collect(), runs, settings)
+    provenance = _provenance(root, settings, runs)
     path = output or root / "report.html"
+    _replace(path, page.render(frames, prices, provenance))
+    return Written(path.resolve(), page.headline(frames, prices, provenance))
+
+
+def _replace(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     beside = path.with_name(f".{path.name}.partial")
-    beside.write_text(html, encoding="utf-8")
+    beside.write_text(text, encoding="utf-8")
     beside.replace(path)
-    return path
 
 
 def _of_run(lake: Snapshot, table: type[Table], run_id: str | None) -> pl.LazyFrame:

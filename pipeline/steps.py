@@ -106,14 +106,17 @@ class Done:
         ingested: What came into the lake.
         analyzed: Which questions were answered anew.
         report: Where the report is.
+        headline: The sentence that it opens with.
     """
 
     ingested: Ingested
     analyzed: Analyzed
     report: str
+    headline: str
 
     def lines(self) -> Iterator[str]:
         """Yield the summary in words."""
+        yield self.headline
         yield from self.ingested.lines()
         yield from self.analyzed.lines()
 
@@ -149,5 +152,5 @@ def main_job(settings: Settings, order: Order, stage_all: StageAll, say: Say) ->
         say("analysing")
         analyzed = analyze(writer, settings)
     say("writing the report")
-    path = write_report(lake, settings, order.report)
-    return Done(ingested, analyzed, display(path.resolve()))
+    written = write_report(lake, settings, order.report)
+    return Done(ingested, analyzed, display(written.path), written.headline)

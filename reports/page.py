@@ -42,6 +42,13 @@ def render(frames: Frames, prices: Mapping[str, Price], provenance: Provenance) 
     return _page(answers, provenance)
 
 
+def headline(
+    frames: Frames, prices: Mapping[str, Price], provenance: Provenance
+) -> str:
+    """Return the sentence that the page opens with, as plain text."""
+    return reports.SECTIONS[0].build(frames, Scope(prices, provenance)).heading
+
+
 def _page(answers: Sequence[Answered], provenance: Provenance) -> str:
     charts = [chart for answer in answers for chart in answer.content.charts]
     specs = {chart.name: _assets.visible_spec(chart.spec) for chart in charts}

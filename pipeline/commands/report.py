@@ -27,5 +27,7 @@ def report(
     from pipeline.reporting import write_report
 
     settings = settings_of(common)
-    answer(display(write_report(settings.lake, settings, output, run_id)))
+    written = write_report(settings.lake, settings, output, run_id)
+    common.say(written.headline)
+    answer(display(written.path))
     return DONE
