@@ -54,8 +54,7 @@ def find_allocations(
     """List every GPU that a run paid for, and when.
 
     A job pays for its GPUs from its start to its end; without one, the GPUs seen are
-    paid for while the attempt was seen, one that only a trace knows while its trace
-    lasts. A reserved run also pays for its reservation: between its attempts, where
+    paid for while the attempt was seen, one that only traces know while they last. A reserved run also pays for its reservation: between its attempts, where
     GPUs wait for the restart, and beyond what an attempt holds. Time in the queue is
     never paid for, and attempts of a run share no time.
 
@@ -95,7 +94,8 @@ def _numbered(seats: pl.LazyFrame, counted: pl.LazyFrame) -> pl.LazyFrame:
     ordered = seats.sort(Gpus.is_seen.col.not_(), *Gpus.key)
     rows = ordered.with_columns(position=position).join(windows, on=list(_ATTEMPT))
     before = pl.when("is_spare").then(pl.col("named") + pl.col("unnamed")).otherwise(0)
-    own = Gpus.trace_id.col.is_not_null() & (pl.col("basis") != "jobs")
+    by_trace = Gpus.trace_id.col.is_not_null() & (pl.col("basis") != "jobs")
+    own = by_trace | (pl.col("basis") == "traces")
     return rows.select(
         *[*_ATTEMPT, "cluster", "rank", "host", "gpu_uuid", "trace_id", "device"],
         pl.when(own).then("from_ns").otherwise("start_ns").alias("from_ns"),

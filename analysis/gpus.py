@@ -71,8 +71,8 @@ def find_gpus(frames: Frames) -> dy.DataFrame[Gpus]:
     """Say which GPU each rank of an attempt had, and where it stands in the layout.
 
     Ranks that were seen have a row, and so has every row of the host map. A GPU that
-    only a trace without a rank knows has the bounds of its trace, any other those of
-    the attempt.
+    only traces know has the bounds of its traces, since profilers open at other times
+    on every rank; any other has those of the attempt.
 
     Args:
         frames: Runs, attempts, host map, step timings, kernels, operations and
@@ -95,7 +95,7 @@ def _together(seen: pl.LazyFrame, mapped: pl.LazyFrame) -> pl.LazyFrame:
     """Join ranks that were seen to the host map; spares and traces follow."""
     has_rank = pl.col("rank").is_not_null()
     told = seen.with_columns(is_seen=pl.lit(value=True))
-    ranks = told.filter(has_rank).drop("start_ns", "end_ns")
+    ranks = told.filter(has_rank)
     known = ranks.join(
         mapped.filter(has_rank),
         on=["run_id", "attempt", "rank"],
@@ -108,13 +108,16 @@ def _together(seen: pl.LazyFrame, mapped: pl.LazyFrame) -> pl.LazyFrame:
 
 
 def _dated(rows: pl.LazyFrame, attempts: pl.LazyFrame) -> pl.LazyFrame:
-    """Give each GPU the bounds of its attempt, or those of its trace within them."""
+    """Give each GPU the bounds of its attempt, or those of its traces within them."""
     bounds = attempts.select(
-        *["run_id", "attempt", "cluster"], opened="start_ns", closed="end_ns"
+        *["run_id", "attempt", "cluster", "basis"], opened="start_ns", closed="end_ns"
     )
+    alone = (pl.col("basis") == "traces") | pl.col("rank").is_null()
+    seen_from = pl.when(alone).then("start_ns")
+    seen_to = pl.when(alone).then("end_ns")
     return rows.join(bounds, on=["run_id", "attempt"]).with_columns(
-        from_ns=pl.coalesce("start_ns", "opened").clip("opened", "closed"),
-        to_ns=pl.coalesce("end_ns", "closed").clip("opened", "closed"),
+        from_ns=pl.coalesce(seen_from, "opened").clip("opened", "closed"),
+        to_ns=pl.coalesce(seen_to, "closed").clip("opened", "closed"),
     )
 
 
