@@ -54,9 +54,10 @@ def find_allocations(
     """List every GPU that a run paid for, and when.
 
     A job pays for its GPUs from its start to its end; without one, the GPUs seen are
-    paid for while the attempt was seen, one that only traces know while they last. A reserved run also pays for its reservation: between its attempts, where
-    GPUs wait for the restart, and beyond what an attempt holds. Time in the queue is
-    never paid for, and attempts of a run share no time.
+    paid for while the attempt was seen, one that only traces know while they last. A
+    reserved run also pays for its reservation: between its attempts, where GPUs wait
+    for the restart, and beyond what an attempt holds. Time in the queue is never paid
+    for, and attempts of a run share no time.
 
     Args:
         runs: Runs, with their billing.
