@@ -27,7 +27,7 @@ def traced_cells(
 ) -> pl.LazyFrame:
     """Return how each traced device spent its windows: one for each step, one before.
 
-    Where every communication kernel of a window is part of a complete collective, the
+    Where no communication kernel of a window is outside a complete collective, the
     basis is `collectives`; else what is exposed includes waits, and the basis says so.
 
     Args:
@@ -49,7 +49,7 @@ def traced_cells(
         pl.col("matched", "straggler_wait", "pipeline_bubble").fill_null(0)
     )
     seen = Overlap.communication_count.col
-    is_matched = (seen > 0) & (pl.col("matched") >= seen)
+    is_matched = pl.col("matched") >= seen
     waiting = pl.col("straggler_wait") + pl.col("pipeline_bubble")
     exposed = Overlap.exposed_communication_ns.col
     return told.select(

@@ -116,7 +116,7 @@ def test_stall_that_the_host_logged_is_part_of_what_the_device_shows_as_idle() -
         StepTimings: rows(StepTimings, logged),
         Kernels: rows(Kernels, kernel),
     }
-    basis = "kernels_include_wait"
+    basis = "collectives"
     assert accounts(tables) == {
         (0, "checkpoint_stall", basis): 30,
         (0, "data_stall", basis): 10,
@@ -147,7 +147,7 @@ def test_steps_that_a_trace_timed_are_no_log() -> None:
         Kernels: rows(Kernels, kernel | {"duration_ns": 10}),
     }
     assert accounts(tables) == {
-        (0, "productive", "kernels_include_wait"): 10,
+        (0, "productive", "collectives"): 10,
         (0, "unattributed", "none"): 90,
     }
 
