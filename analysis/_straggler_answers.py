@@ -21,7 +21,8 @@ def slow_things(search: Search, frames: Frames) -> pl.DataFrame:
         told, costs.spans, seats, frames[PowerSamples], frames[Failures]
     )
     places = _places(costs.spans, seats)
-    return told.join(causes, on="thing").join(places, on="thing")
+    placed = told.join(causes, on="thing").join(places, on="thing")
+    return placed.rename({"slowdown": "slowdown_ratio"})
 
 
 def _places(spans: pl.DataFrame, seats: pl.DataFrame) -> pl.DataFrame:

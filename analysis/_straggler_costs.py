@@ -18,7 +18,7 @@ class Costs:
 
     Attributes:
         totals: Of each step, with all of them repaired together.
-        losses: Of each slow thing alone: its slowdown, its late steps and its loss.
+        losses: Of each slow thing alone: its late steps and its loss.
         spans: When each of its ranks was slow: `thing`, RANK, `from_ns`, `to_ns`.
     """
 
@@ -61,7 +61,6 @@ def _hull(spans: pl.DataFrame) -> pl.DataFrame:
 def _sums(losses: pl.DataFrame, normal: float) -> pl.DataFrame:
     late = (pl.col("ratio") > normal).cast(pl.Int64)
     return losses.group_by("thing").agg(
-        slowdown_ratio=pl.col("ratio").median(),
         steps_late=late.sum(),
         lost_gpu_ns=pl.col("lost_gpu_ns").sum(),
         excess_ns=pl.col("excess_ns").sum(),

@@ -30,9 +30,8 @@ def judge(blocks: pl.DataFrame, things: pl.DataFrame, limits: Limits) -> pl.Data
 
     Returns:
         One row per thing with enough blocks, with `blocks` (their number), `slowdown`
-        (the median of its blocks), `error` (of the mean logarithm), `block_sd` (of its
-        kind), `own_sd` (not moved by a spell), `p_value`, `q_value`, `gate` and
-        `is_slow`. [1]
+        (the median of its blocks), `error` (of the mean logarithm), `block_sd` and
+        `widening` (of its kind), `p_value`, `q_value`, `gate` and `is_slow`. [1]
     """
     known = _with_errors(blocks.join(things, on="thing"))
     tested = known.filter(pl.col("blocks") >= MIN_BLOCKS)
@@ -61,14 +60,13 @@ def _with_errors(blocks: pl.DataFrame) -> pl.DataFrame:
         mean=pl.col("log").mean(),
         median=pl.col("log").median(),
         sd=pl.col("log").std(),
-        own_sd=robust_sd(pl.col("log")),
         lag=lag_correlation(pl.col("residual"), pl.col("following")),
     )
     wider = widening(pl.col("lag").median()).over(_KIND)
     return things.with_columns(
         error=pl.col("sd") / pl.col("blocks").sqrt() * wider,
         block_sd=pl.col("sd").median().over(_KIND) * wider,
-        own_sd=pl.col("own_sd") * wider,
+        widening=wider,
     )
 
 

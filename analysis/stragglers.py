@@ -36,7 +36,10 @@ class StragglerSteps(Table):
     typical_work_ns = c.duration_ns("Median own work.")
     ranks_seen = c.number("Ranks whose own work is known.")
     lost_gpu_ns = c.gpu_time_ns("GPU time that flagged ranks cost the others.")
-    jitter_gpu_ns = c.gpu_time_ns("GPU time that scatter alone cost: the tax of size.")
+    jitter_gpu_ns = c.gpu_time_ns(
+        "GPU time that the slowest rank cost beyond flagged ones: scatter, the tax of"
+        " size, where the run's verdict is tested; elsewhere slow ranks are in it, too."
+    )
 
 
 class StragglerRanks(Table):
@@ -51,10 +54,15 @@ class StragglerRanks(Table):
     )
     rank = c.index("Global rank, where one rank is slow.", nullable=True)
     host = c.identifier("Node of the slow GPU, or the slow node.", nullable=True)
-    slowdown_ratio = c.ratio("Its own work over its peers' median, median over steps.")
-    q_value = c.real("Benjamini-Hochberg q-value over all tests of the run.")
-    first_step = c.number("First step of the slow spell.")
-    last_step = c.number("Last step of the slow spell.")
+    slowdown_ratio = c.ratio(
+        "Its own work over its peers' median: median of the spell's blocks of steps."
+    )
+    q_value = c.real(
+        "Benjamini-Hochberg q-value over all tests of the run; of a part of the run"
+        " Bonferroni's, over all parts."
+    )
+    first_step = c.number("First step of the slow spell, or of the run.")
+    last_step = c.number("Last step of the slow spell, or of the run.")
     steps_late = c.number("Steps of the spell in which it was slower than is normal.")
     lost_gpu_ns = c.gpu_time_ns("GPU time that a repair would save.")
     cause = c.identifier("Strongest cause found; unknown where none.")
@@ -87,7 +95,8 @@ def find_stragglers(
     Every rank's own work (duration without waits) is held against the median of its
     peers in the same step and stage. The medians of blocks of steps are tested
     against a slowdown that healthy GPUs show, all ranks, hosts, racks, replicas and
-    stages of a run together. A healthy fleet flags nobody: there is no top of a list.
+    stages of a run together. What was slow for a while must also differ from itself
+    in the rest of the run. A healthy fleet flags nobody: there is no top of a list.
 
     Args:
         frames: Step timings, traces with their overlap and collectives, attempts and
@@ -119,7 +128,7 @@ def _compute(frames: Frames, thresholds: Thresholds) -> Results:
 
 ANALYSIS: Final = Analysis(
     name="stragglers",
-    version=1,
+    version=2,
     describes="Which GPUs, hosts, replicas and stages are slow, since when and why",
     inputs=(
         StepTimings,
