@@ -1,56 +1,40 @@
 """What is not known of work: time, traces, slow ranks, collectives."""
 
-from decimal import Decimal
-
 import polars as pl
 
 from analysis import Frames
 from analysis.collective_waits import CollectiveWaits
-from analysis.lost_time import LostTime
 from analysis.overlap import Overlap
 from analysis.runs import Runs
 from analysis.stragglers import StragglerTests
-from reports import _ledger
+from reports import _ledger_shown
 from reports._blind_spot import BlindSpot
-from reports._numbers import compact, duration, grouped, percent
+from reports._numbers import duration, grouped
 from reports._section import Scope
 from reports._words import plural
 
 
 def unattributed(frames: Frames, scope: Scope) -> BlindSpot | None:
     """Return the time paid for of which nothing is known."""
-    accounts = _ledger.accounts(_ledger.by_run(frames, scope), scope)
-    paid, unknown = _ledger.paid(accounts), _ledger.of(accounts, "unattributed")
+    accounts, unit = _ledger_shown.on_page(frames, scope)
+    unknown = _ledger_shown.of(accounts, "unattributed")
     if not unknown.gpu_ns:
         return None
-    unit = _ledger.unit_for(paid.gpu_ns)
-    amount = f"{compact(unit.of(unknown.gpu_ns))} {unit.name}"
     return BlindSpot(
         "Time paid for without evidence",
-        f"{percent(_ledger.share(unknown, paid))}, {amount}",
+        f"{unknown.said_share()}, {unknown.said_time(unit)}",
         "a step log with waits, or traces of more ranks",
     )
 
 
 def upper_bound(frames: Frames, scope: Scope) -> BlindSpot | None:
     """Return the time of which only step durations tell."""
-    row = (
-        scope.of_runs(frames[LostTime])
-        .select(
-            whole=pl.col("gpu_ns").cast(pl.Int128).sum(),
-            bound=pl.col("gpu_ns")
-            .filter(pl.col("basis") == "step_duration_upper_bound")
-            .cast(pl.Int128)
-            .sum(),
-        )
-        .collect()
-        .row(0, named=True)
-    )
-    if not row["bound"]:
+    shares = _ledger_shown.by_basis(frames, scope)
+    if "step_duration_upper_bound" not in shares:
         return None
     return BlindSpot(
         "What happens inside steps that only a duration tells",
-        f"{percent(Decimal(row['bound']) / row['whole'])} of the time paid for:"
+        f"{shares['step_duration_upper_bound']} of the time paid for:"
         " productive is an upper bound",
         "waits and stalls in the step log, or traces",
     )

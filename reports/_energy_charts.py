@@ -27,7 +27,8 @@ _HOST_SQL: Final = "coalesce(host, cluster)"
 
 _ABOUT: Final = About(
     definition="Difference of the energy counter where there is one, else the"
-    " trapezoid rule over real time stamps, nothing across gaps.",
+    " trapezoid rule over real time stamps, nothing across gaps. Mean: energy over time"
+    " measured. Highest reading: the greatest of instant and averaged power.",
     source="NVML energy counter; trapezoid rule",
     blind_spots="GPU boards only, unless a level says otherwise: hosts, fans and"
     " cooling are not in it.",
@@ -40,7 +41,7 @@ _TIPS: Final = (
     ("who", "who"),
     ("text", "energy"),
     ("mean", "mean W"),
-    ("peak", "peak W"),
+    ("peak", "highest reading W"),
     ("covered", "coverage"),
 )
 

@@ -34,7 +34,12 @@ def listings(rows: pl.DataFrame, scope: Scope) -> list[Listing]:
                 Column("GPU"),
                 Column("Run"),
                 Column("Mean W", "Energy over the time measured.", is_number=True),
-                Column("Peak W", "Greatest power sampled.", is_number=True),
+                Column(
+                    "Peak W",
+                    "Greatest reading, instant or averaged by the sensor; the mean is"
+                    " energy over time.",
+                    is_number=True,
+                ),
                 Column(
                     "Coverage", "Share of the window that was measured.", is_number=True
                 ),

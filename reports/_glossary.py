@@ -11,7 +11,10 @@ from reports._words import visible
 
 _LEDGER: Final = "the ledger's order of accounts"
 _OVERLAP: Final = "unions of intervals, as in Holistic Trace Analysis, in whole ns"
-_WAITS: Final = "arrivals of a collective's ranks, clocks aligned on common ends"
+_WAITS: Final = (
+    "arrivals of a collective's ranks, less a constant offset of each rank in its"
+    " group, where common ends show one"
+)
 _RATES: Final = "exact Poisson interval at 95 % (Garwood 1936)"
 
 #: Every word that the page explains, in the order of reading.
@@ -88,9 +91,17 @@ GLOSSARY: Final[tuple[Definition, ...]] = (
     ),
     Definition(
         "clock residual",
-        "Spread of ends that should be one instant, after offset and drift of each"
-        " host's clock are removed. A wait below it is no evidence.",
+        "Spread of the ends that should be one instant. One offset for each rank, group"
+        " and kind is taken out before: the median of its ends against the middle of"
+        " its group's, where ranks are at least 50 us and 5 sd apart over 3 or more"
+        " collectives. Drift stays in. A wait below the residual is no evidence.",
         _WAITS,
+    ),
+    Definition(
+        "failure line",
+        "A line of a log that tells of a failure. Its code is read, or inferred from"
+        " words: 'fallen off the bus' without an Xid counts as Xid 79.",
+        "failures.inferred marks the inferred ones",
     ),
     Definition(
         "incident",

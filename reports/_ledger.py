@@ -9,9 +9,8 @@ import polars as pl
 
 from analysis import Frames
 from analysis.lost_time import LostTime
-from reports._numbers import apportion, rounding_unit
 from reports._section import Scope
-from reports.dollars import NS_PER_GPU_HOUR, dollars, rounding_unit_usd
+from reports.dollars import NS_PER_GPU_HOUR, dollars
 
 #: Below this a person says GPU-seconds. [GPU-hours]
 _HOURS_FROM: Final = Decimal("0.1")
@@ -83,11 +82,6 @@ def of(found: Sequence[Account], *categories: str) -> Account:
     return paid([account for account in found if account.category in categories])
 
 
-def share(part: Account, whole: Account) -> Decimal:
-    """Return which share of the whole a part is, nothing of nothing being zero."""
-    return Decimal(part.gpu_ns) / whole.gpu_ns if whole.gpu_ns else Decimal()
-
-
 @dataclass(frozen=True, slots=True)
 class Unit:
     """Unit that GPU time is said in on the page."""
@@ -116,40 +110,3 @@ def unit_for(gpu_ns: int) -> Unit:
     if hours >= _HOURS_FROM:
         return Unit("GPU-hours", NS_PER_GPU_HOUR)
     return Unit("GPU-seconds", 10**9)
-
-
-@dataclass(frozen=True, slots=True)
-class Shown:
-    """An account as it stands on the page, rounded so that accounts add up."""
-
-    category: str
-    gpu_ns: int
-    time: Decimal
-    usd: Decimal
-
-
-def shown(found: Sequence[Account], unit: Unit) -> list[Shown]:
-    """Return accounts with digits that add up to the rounded total, as they stand.
-
-    Args:
-        found: Accounts; their order is kept.
-        unit: Unit of their time.
-    """
-    exact = [unit.of(account.gpu_ns) for account in found]
-    times = apportion(exact, rounding_unit(sum(exact, Decimal())))
-    costs = [account.usd for account in found]
-    money = apportion(costs, rounding_unit_usd(sum(costs, Decimal())))
-    return [
-        Shown(account.category, account.gpu_ns, hours, usd)
-        for account, hours, usd in zip(found, times, money, strict=True)
-    ]
-
-
-def together(category: str, rows: Sequence[Shown]) -> Shown:
-    """Return the sum of rows as they stand."""
-    return Shown(
-        category,
-        sum(row.gpu_ns for row in rows),
-        sum((row.time for row in rows), Decimal()),
-        sum((row.usd for row in rows), Decimal()),
-    )

@@ -1,18 +1,17 @@
 """Runs beside each other: what each paid, and which share was useful."""
 
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import Final
 
 import polars as pl
 
-from reports import _ledger, _sql
-from reports._numbers import grouped, percent, rounding_unit
+from reports import _ledger, _ledger_shown, _sql
+from reports._ledger_strip import by_meaning
+from reports._numbers import grouped
 from reports._runs import MOST_ROWS
 from reports._section import About, Chart, Column, Listing, Scope
-from reports._texts import named, said_by
+from reports._texts import named
 from reports._words import name, plural
-from reports.dollars import rounding_unit_usd
 from reports.theme import COLOURS, MEANING_OF_ACCOUNT
 
 #: What accounts of one meaning are called together.
@@ -20,7 +19,8 @@ PARTS: Final = {
     "productive": "productive",
     "communication": "exposed communication",
     "waiting": "waiting",
-    "broken": "restart, recompute, checkpoints",
+    "stalled": "stalls: input, checkpoints",
+    "broken": "restart, recompute",
     "idle": "idle",
     "unknown": "unattributed, unallocated",
 }
@@ -82,13 +82,14 @@ def _chart(rows: pl.DataFrame, shown: pl.DataFrame, scope: Scope) -> Chart:
     from reports.charts import bars
 
     numbers = _numbers(rows, shown)
+    drawn = _drawn(rows, numbers, shown, scope)
     colours = {label: COLOURS[meaning] for meaning, label in PARTS.items()}
     runs = plural(shown.height, "run")
     return Chart(
         name="lost-time-runs",
         title="Runs side by side, as shares of what each paid for [%]",
         summary=f"A bar for each of {runs}, cut into accounts.",
-        spec=bars.stack(_drawn(numbers, shown), _UNIT, colours, _TIPS, ".0%"),
+        spec=bars.stack(drawn, _UNIT, colours, _TIPS, ".0%"),
         numbers=numbers,
         sql=_query(MOST_ROWS, scope),
         about=_ABOUT,
@@ -102,19 +103,35 @@ def _query(most: int, scope: Scope) -> str:
     return _sql.filled(_SQL, cases=cases(), most=str(most), where=where)
 
 
-def _drawn(numbers: pl.DataFrame, shown: pl.DataFrame) -> pl.DataFrame:
+def _drawn(
+    rows: pl.DataFrame, numbers: pl.DataFrame, shown: pl.DataFrame, scope: Scope
+) -> pl.DataFrame:
     order = shown.select("run_id").with_row_index("place")
+    texts = _texts(rows, shown, scope)
     return (
         numbers.join(order, on="run_id")
+        .join(texts, on=["run_id", "part"])
         .sort("place", "part")
         .select(
             "part",
             key="run_id",
             label=named("run_id"),
             value="share_ratio",
-            text=said_by("share_ratio", percent),
+            text="text",
         )
     )
+
+
+def _texts(rows: pl.DataFrame, shown: pl.DataFrame, scope: Scope) -> pl.DataFrame:
+    """Return the shares in words, rounded as in the table of runs."""
+    texts = []
+    for run_id in shown["run_id"]:
+        own = rows.filter(pl.col("run_id") == run_id)
+        found = _ledger.accounts(own, scope)
+        told = _ledger_shown.shown(found, _ledger.unit_for(0))
+        parts = by_meaning(told).items()
+        texts += [(run_id, PARTS[m], one.said_share()) for m, one in parts]
+    return pl.DataFrame(texts, schema=["run_id", "part", "text"], orient="row")
 
 
 def cases() -> str:
@@ -165,21 +182,12 @@ def _listing(
 def _row(
     rows: pl.DataFrame, run_id: str, unit: _ledger.Unit, scope: Scope
 ) -> tuple[str, ...]:
-    found = _ledger.accounts(rows, scope)
-    paid = _ledger.paid(found)
-    useful = _ledger.of(found, "productive")
-    unknown = _ledger.of(found, "unattributed")
-    step = rounding_unit(unit.of(paid.gpu_ns))
-    lost = paid.usd - useful.usd
+    found = _ledger_shown.shown(_ledger.accounts(rows, scope), unit)
+    lost = [one for one in found if one.category != "productive"]
     return (
         name(run_id),
-        grouped(round(unit.of(paid.gpu_ns) / step) * step),
-        percent(_ledger.share(useful, paid)),
-        percent(_ledger.share(unknown, paid)),
-        grouped(_money(lost)),
+        grouped(_ledger_shown.together("paid", found).time),
+        _ledger_shown.of(found, "productive").said_share(),
+        _ledger_shown.of(found, "unattributed").said_share(),
+        grouped(_ledger_shown.together("elsewhere", lost).usd),
     )
-
-
-def _money(usd: Decimal) -> Decimal:
-    step = rounding_unit_usd(usd)
-    return round(usd / step) * step

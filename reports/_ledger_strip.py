@@ -1,17 +1,17 @@
 """Everything that was paid for as one bar, cut by meaning."""
 
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from itertools import accumulate, pairwise
 from typing import Final
 
 import polars as pl
 
-from reports import _ledger, _sql
-from reports._ledger import ACCOUNTS, Account
-from reports._numbers import percent
+from reports import _ledger_shown, _sql
+from reports._ledger import ACCOUNTS
+from reports._ledger_shown import Shown
 from reports._section import About, Chart, Scope
 from reports._words import plural, said
-from reports.dollars import in_words
 from reports.theme import COLOURS, MEANING_OF_ACCOUNT
 
 #: What the meanings are called, in the order of drawing.
@@ -19,6 +19,7 @@ PARTS: Final[Mapping[str, str]] = {
     "productive": "useful work",
     "communication": "communication",
     "waiting": "waiting",
+    "stalled": "stalls",
     "broken": "broken",
     "idle": "idle",
     "unknown": "not known",
@@ -40,16 +41,16 @@ _ABOUT: Final = About(
 )
 
 
-def by_meaning(found: Sequence[Account]) -> dict[str, Account]:
+def by_meaning(found: Sequence[Shown]) -> dict[str, Shown]:
     """Return the accounts of each meaning together, empty ones left out.
 
     Args:
-        found: Accounts.
+        found: Accounts as they stand on the page.
     """
     sums = {}
     for meaning in PARTS:
         names = [name for name, its in MEANING_OF_ACCOUNT.items() if its == meaning]
-        part = _ledger.of(found, *names)
+        part = _ledger_shown.of(found, *names)
         if part.gpu_ns:
             sums[meaning] = part
     return sums
@@ -65,12 +66,12 @@ def holds(meaning: str) -> str:
     return "; ".join(f"{said(name)}: {ACCOUNTS[name]}" for name in names) + "."
 
 
-def chart(rows: pl.DataFrame, found: Sequence[Account], scope: Scope) -> Chart:
+def chart(rows: pl.DataFrame, found: Sequence[Shown], scope: Scope) -> Chart:
     """Return the bar.
 
     Args:
         rows: Rows of `_ledger.by_run`.
-        found: Their accounts.
+        found: Their accounts as they stand on the page.
         scope: Runs of the page.
     """
     from reports.charts import bars
@@ -78,7 +79,7 @@ def chart(rows: pl.DataFrame, found: Sequence[Account], scope: Scope) -> Chart:
     drawn = _drawn(found)
     colours = {PARTS[meaning]: COLOURS[meaning] for meaning in by_meaning(found)}
     parts = ", ".join(f"{row['part']} {row['text']}" for row in drawn.to_dicts())
-    paid = in_words(_ledger.paid(found).usd)
+    paid = _ledger_shown.together("paid", found).said_usd()
     return Chart(
         name="cost-split",
         title="What the time paid for went into",
@@ -91,18 +92,17 @@ def chart(rows: pl.DataFrame, found: Sequence[Account], scope: Scope) -> Chart:
     )
 
 
-def _drawn(found: Sequence[Account]) -> pl.DataFrame:
-    paid = _ledger.paid(found)
+def _drawn(found: Sequence[Shown]) -> pl.DataFrame:
     parts = by_meaning(found)
-    shares = [_ledger.share(part, paid) for part in parts.values()]
-    edges = pairwise(accumulate(shares, initial=0 * shares[0]))
+    shares = [Decimal(part.gpu_ns) / part.paid_ns for part in parts.values()]
+    edges = pairwise(accumulate(shares, initial=Decimal()))
     return pl.DataFrame(
         [
             {
                 "part": PARTS[meaning],
                 "start": float(start),
                 "end": float(end),
-                "text": percent(end - start),
+                "text": parts[meaning].said_share(),
             }
             for meaning, (start, end) in zip(parts, edges, strict=True)
         ]

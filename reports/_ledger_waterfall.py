@@ -5,12 +5,13 @@ from typing import Final
 
 import polars as pl
 
-from reports import _ledger, _sql
-from reports._ledger import Account, Shown, Unit
+from reports import _ledger, _ledger_shown, _sql
+from reports._ledger import Account, Unit
+from reports._ledger_shown import Shown
 from reports._numbers import THIN, grouped
 from reports._section import About, Chart, Scope
 from reports._words import plural, said
-from reports.dollars import in_words, price_sql
+from reports.dollars import price_sql
 from reports.theme import MEANING_OF_ACCOUNT
 
 _SQL: Final = """\
@@ -41,13 +42,13 @@ def chart(rows: pl.DataFrame, found: Sequence[Account], scope: Scope) -> Chart:
     """
     from reports.charts import bars
 
-    paid = _ledger.paid(found)
-    unit = _ledger.unit_for(paid.gpu_ns)
+    unit = _ledger.unit_for(_ledger.paid(found).gpu_ns)
+    paid = _ledger_shown.together("paid", _ledger_shown.shown(found, unit))
     lost = sum(account.category != "productive" for account in found)
     return Chart(
         name="lost-time-waterfall",
         title=f"From paid to productive, in {unit.name} and dollars",
-        summary=f"A waterfall: {in_words(paid.usd)} paid,"
+        summary=f"A waterfall: {paid.said_usd()} paid,"
         f" then {plural(lost, 'account')} that each take a part,"
         " then what is left as productive.",
         spec=bars.waterfall(_steps(found, unit), unit.title),
@@ -64,8 +65,8 @@ def chart(rows: pl.DataFrame, found: Sequence[Account], scope: Scope) -> Chart:
 
 
 def _steps(found: Sequence[Account], unit: Unit) -> pl.DataFrame:
-    exact = _ledger.shown(found, unit)
-    paid = _ledger.together("paid", exact)
+    exact = _ledger_shown.shown(found, unit)
+    paid = _ledger_shown.together("paid", exact)
     useful = [one for one in exact if one.category == "productive"]
     lost = [one for one in exact if one.category != "productive"]
     left = [paid.gpu_ns - sum(a.gpu_ns for a in lost[:i]) for i in range(len(lost))]

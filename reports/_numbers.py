@@ -78,6 +78,34 @@ def percent(ratio: float | Decimal) -> str:
     return f"{significant(share, 3 if abs(share) >= _THREE_DIGITS_FROM else 2)}{THIN}%"
 
 
+def part_in_words(rounded: Decimal, exact: Decimal, unit: Decimal) -> str:
+    """Return a share that was rounded together with others, never as all or nothing.
+
+    Args:
+        rounded: The share, a multiple of the unit. [1]
+        exact: The share before rounding. [1]
+        unit: What shares were rounded to. [1]
+    """
+    if not rounded and exact:
+        return f"<{THIN}{(100 * unit).normalize():f}{THIN}%"
+    if rounded == 1 and exact < 1:
+        return f">{THIN}{100 * (1 - unit):.1f}{THIN}%"
+    whole = rounded in {0, 1}
+    return f"{100 * rounded:.{0 if whole else 1}f}{THIN}%"
+
+
+def brief(value: Decimal) -> str:
+    """Return a number that is already rounded, with k, M or G but no digit less.
+
+    Args:
+        value: A number with the digits that it is known to.
+    """
+    if abs(value) < _COMPACT_FROM:
+        return grouped(value)
+    size, letter = next(step for step in _STEPS if abs(value) >= step[0])
+    return f"{grouped((value / size).normalize())}{THIN}{letter}"
+
+
 def duration(ns: float) -> str:
     """Return a length of time in the unit that a person would say."""
     size, unit = next(

@@ -6,6 +6,7 @@ from typing import Final
 import polars as pl
 
 from analysis import Frames
+from analysis.attempts import Attempts
 from analysis.lost_time import LostTime
 from analysis.runs import Runs
 from ingest.tables import IngestedFiles
@@ -37,11 +38,23 @@ def spans(frames: Frames, scope: Scope) -> dict[str, tuple[int, int]]:
 
 
 def days_of(frames: Frames, scope: Scope, run_id: str) -> Decimal | None:
-    """Return how many days a run took, None where that is not known."""
+    """Return how many days a run took, None where that is not known.
+
+    Traces are samples: of a run that nothing else tells of, they know no days.
+    """
+    if is_sampled(frames, run_id):
+        return None
     span = spans(frames, scope).get(run_id)
     if span is None or span[1] <= span[0]:
         return None
     return Decimal(span[1] - span[0]) / NS_PER_DAY
+
+
+def is_sampled(frames: Frames, run_id: str) -> bool:
+    """Whether only traces, which are samples, tell of a run."""
+    attempts = frames[Attempts].filter(Attempts.run_id.col == run_id)
+    bases = attempts.select(Attempts.basis.col.unique()).collect().to_series()
+    return bases.to_list() == ["traces"]
 
 
 def listing(frames: Frames, scope: Scope) -> Listing:

@@ -65,6 +65,9 @@ def who(row: Mapping[str, object], *, at_start: bool = True) -> str:
     if scope == "gpu" and row["rank"] is not None:
         on = f" on {name(str(row['host']), 30)}" if row["host"] else ""
         found = f"rank {row['rank']}{on}"
+    elif scope == "gpu" and row["host"]:
+        identity = name(str(row["scope_id"]), 16)
+        found = f"a GPU on {name(str(row['host']), 30)} ({identity})"
     else:
         found = f"{_KINDS.get(scope, scope)} {name(str(row['scope_id']))}"
     return found[0].upper() + found[1:] if at_start else found

@@ -24,7 +24,8 @@ LIMIT $most"""
 _ABOUT: Final = About(
     definition="From each rank's arrival to the last arrival, all ranks and collectives"
     " of a group and kind together.",
-    source="last arrival minus start, clocks aligned on common ends",
+    source="last arrival minus start, less one offset for each rank, group and kind"
+    " where common ends show one",
     blind_spots="Ranks without a trace are not counted, neither as waiting nor as late."
     " A wait below the clock residual is no evidence.",
 )

@@ -72,7 +72,7 @@ def _heading(measured: pl.DataFrame, rows: pl.DataFrame) -> str:
     covered = percent(_coverage(rows))
     peak = measured["peak_w"].drop_nulls()
     top = (
-        f", with a peak of {significant(float(str(peak.max())))}{THIN}W"
+        f", with a highest reading of {significant(float(str(peak.max())))}{THIN}W"
         if len(peak)
         else ""
     )
@@ -90,7 +90,7 @@ def _coverage(rows: pl.DataFrame) -> float:
 
 
 def _paragraphs(measured: pl.DataFrame, rows: pl.DataFrame, scope: Scope) -> list[str]:
-    told = [_cost(measured, scope), _methods(measured), _doubts(rows)]
+    told = [_cost(measured, scope), _methods(measured), _peaks(measured), _doubts(rows)]
     return [text for text in told if text]
 
 
@@ -123,6 +123,15 @@ def _methods(measured: pl.DataFrame) -> str:
     ]
     return (
         f"Measured by {listed(used)}; nothing is assumed across gaps." if used else ""
+    )
+
+
+def _peaks(measured: pl.DataFrame) -> str:
+    if measured["peak_w"].drop_nulls().is_empty():
+        return ""
+    return (
+        "Peaks are the greatest of instant and averaged readings; means are energy over"
+        " time, so that the two may be of different readings."
     )
 
 

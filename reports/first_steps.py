@@ -10,7 +10,8 @@ from analysis.lost_time import LostTime
 from analysis.runs import Runs
 from analysis.stragglers import StragglerRanks
 from reports import _repairs
-from reports._repairs import Repair
+from reports._repair import Repair
+from reports._savings import Saving
 from reports._section import Cell, Column, Content, Link, Listing, Scope, Section
 from reports._words import plural
 from reports.dollars import in_words
@@ -33,14 +34,31 @@ def build(frames: Frames, scope: Scope) -> Content:
             empty="Repairs come from slow GPUs, interruptions and stalls: a step log"
             " with waits, traces of all ranks, failure logs and a job list tell them.",
         )
-    first = found[0]
-    day = f", {in_words(first.per_day)} a day" if first.per_day is not None else ""
-    bound = "at most " if first.is_bound else ""
     return Content(
-        heading=f"First: {first.what}. That is {bound}{in_words(first.usd)}{day}.",
-        paragraphs=[_JOINT],
+        heading=_heading(found[0]),
+        paragraphs=[_JOINT, *_sampled(found[:_MOST])],
         listings=[_listing(found)],
     )
+
+
+def _heading(first: Repair) -> str:
+    saves = first.saves
+    bound = "at most " if first.is_bound else ""
+    day = f", {in_words(saves.per_day)} a day" if saves.per_day is not None else ""
+    if saves.of_traced:
+        day = f", {saves.of_traced} of the traced time"
+    return f"First: {first.what}. That is {bound}{saves.said}{day}."
+
+
+def _sampled(shown: list[Repair]) -> list[str]:
+    if not any(repair.saves.of_traced for repair in shown):
+        return []
+    return [
+        (
+            "Of a run that only traces tell of, savings hold for the traced time alone:"
+            " traces are samples, and say nothing of a day or of steps between them."
+        )
+    ]
 
 
 def _listing(found: list[Repair]) -> Listing:
@@ -69,22 +87,25 @@ def _listing(found: list[Repair]) -> Listing:
 def _row(repair: Repair) -> tuple[Cell, ...]:
     bound = "\N{LESS-THAN OR EQUAL TO}\N{NARROW NO-BREAK SPACE}"
     before = bound if repair.is_bound else ""
-    day, rest = repair.per_day, repair.rest
+    saves = repair.saves
+    traced = f", {saves.of_traced} of the traced time" if saves.of_traced else ""
     return (
         repair.what,
-        before + in_words(repair.usd),
-        before + in_words(day) if day is not None else "not known",
-        _left(before, rest),
+        before + saves.said + traced,
+        _ahead(before, saves.per_day, saves),
+        _ahead(before, saves.rest, saves),
         repair.confidence,
         Link(repair.evidence, repair.section),
         repair.who,
     )
 
 
-def _left(before: str, rest: Decimal | None) -> str:
-    if rest is None:
+def _ahead(before: str, usd: Decimal | None, saves: Saving) -> str:
+    if saves.of_traced:
+        return "not known: traces are samples"
+    if usd is None:
         return "not known"
-    return before + in_words(rest) if rest else "no steps left"
+    return before + in_words(usd) if usd else "no steps left"
 
 
 SECTION: Final = Section(

@@ -23,6 +23,14 @@ from reports._words import listed, plural, said
 #: Attempts that are still told apart on a phone.
 _MOST_ATTEMPTS: Final = 100
 
+#: Levels whose name says too little.
+_LEVELS: Final = {"line": "failure line"}
+
+_INFERRED: Final = (
+    " A failure line counts where its code was inferred from words, too ('fallen off"
+    " the bus' without an Xid)."
+)
+
 _HINT: Final = (
     "Stops come from a job list (sacct or squeue) or a step log that starts again;"
     " their causes from kernel logs (Xid), health checks and scheduler messages."
@@ -106,7 +114,11 @@ def _paragraphs(
 def _levels(rates: pl.DataFrame) -> str:
     order = ["line", "event", "incident", "interruption"]
     sums = dict(rates.group_by("level").agg(pl.col("count").sum()).iter_rows())
-    counts = [plural(int(sums[level]), level) for level in order if level in sums]
+    counts = [
+        plural(int(sums[level]), _LEVELS.get(level, level))
+        for level in order
+        if level in sums
+    ]
     if not counts:
         return ""
     few = sums.get("interruption", 0) < FEW_EVENTS
@@ -118,7 +130,8 @@ def _levels(rates: pl.DataFrame) -> str:
         else ""
     )
     less = " Below 5 interruptions there is a count and no rate." if few else ""
-    return f"The same failures at every level: {listed(counts, 4)}.{beside}{less}"
+    told = f"The same failures at every level: {listed(counts, 4)}."
+    return f"{told}{_INFERRED}{beside}{less}"
 
 
 def _incidents(incidents: pl.DataFrame) -> str:

@@ -1,21 +1,24 @@
 """Where the time that was paid for went, account by account."""
 
 from collections.abc import Sequence
-from decimal import Decimal
 from typing import Final
-
-import polars as pl
 
 from analysis import Frames
 from analysis.lost_time import LostTime
 from analysis.runs import Runs
-from reports import _ledger, _ledger_days, _ledger_runs, _ledger_waterfall
-from reports._ledger import ACCOUNTS, Account, Shown
-from reports._numbers import grouped, percent
+from reports import (
+    _ledger,
+    _ledger_days,
+    _ledger_runs,
+    _ledger_shown,
+    _ledger_waterfall,
+)
+from reports._ledger import ACCOUNTS, Unit
+from reports._ledger_shown import Shown
+from reports._numbers import grouped
 from reports._runs import MOST_ROWS
 from reports._section import Column, Content, Listing, Scope, Section
 from reports._words import listed, said
-from reports.dollars import in_words
 
 _BASES: Final = {
     "collectives": "matched collectives and kernels",
@@ -41,16 +44,16 @@ def build(frames: Frames, scope: Scope) -> Content:
     by_run = _ledger_runs.compared(rows, scope)
     by_day = _ledger_days.chart(frames, scope)
     charts = [_ledger_waterfall.chart(rows, found, scope), *by_run.charts, *by_day]
+    told, unit = _ledger_shown.on_page(frames, scope)
     return Content(
-        heading=_heading(found),
+        heading=_heading(told),
         paragraphs=[_evidence(frames, scope)],
         charts=charts,
-        listings=[_listing(found), *by_run.listings],
+        listings=[_listing(told, unit), *by_run.listings],
     )
 
 
-def _heading(found: Sequence[Account]) -> str:
-    paid = _ledger.paid(found)
+def _heading(found: Sequence[Shown]) -> str:
     lost = [account for account in found if account.category != "productive"]
     if not lost:
         return "Every GPU-second that was paid for is booked as productive."
@@ -59,61 +62,54 @@ def _heading(found: Sequence[Account]) -> str:
     then = f", before {listed(rest)}" if rest else ""
     return (
         f"The largest account beside useful work is {said(worst.category)}:"
-        f" {percent(_ledger.share(worst, paid))} of the time paid for,"
-        f" {in_words(worst.usd)}{then}."
+        f" {worst.said_share()} of the time paid for, {worst.said_usd()}{then}."
     )
 
 
 def _evidence(frames: Frames, scope: Scope) -> str:
-    rows = (
-        scope.of_runs(frames[LostTime])
-        .group_by(LostTime.basis.col)
-        .agg(LostTime.gpu_ns.col.cast(pl.Int128).sum())
-        .sort(["gpu_ns", "basis"], descending=[True, False])
-        .collect()
-        .rows()
-    )
-    total = sum(gpu_ns for _, gpu_ns in rows)
-    told = [
-        f"{percent(Decimal(gpu_ns) / total)} by {_BASES[basis]}"
-        for basis, gpu_ns in rows
-        if gpu_ns
-    ]
+    shares = _ledger_shown.by_basis(frames, scope)
+    told = [f"{share} by {_BASES[basis]}" for basis, share in shares.items()]
     return (
         f"What the time was is told {listed(told, 5)}."
         " Every GPU-second is in one account, and no traced rank speaks for another."
     )
 
 
-def _listing(found: Sequence[Account]) -> Listing:
-    unit = _ledger.unit_for(_ledger.paid(found).gpu_ns)
-    exact = _ledger.shown(found, unit)
-    whole = _ledger.together("paid", exact)
+def _listing(found: Sequence[Shown], unit: Unit) -> Listing:
     return Listing(
         title="The same in numbers: the rows add up to what was paid",
         columns=(
             Column("Account"),
             Column("What it holds"),
             Column(unit.name, is_number=True),
-            Column("Share", "Share of the time paid for.", is_number=True),
+            Column(
+                "Share",
+                "Share of the time paid for, rounded so that the rows add up.",
+                is_number=True,
+            ),
             Column("USD", "GPU time times the price of its run.", is_number=True),
         ),
-        rows=[_row(one, whole.gpu_ns) for one in _merged(exact)],
-        total=_row(whole, whole.gpu_ns),
+        rows=[_row(one) for one in _merged(found)],
+        total=_row(_ledger_shown.together("paid", found)),
     )
 
 
-def _row(one: Shown, paid_ns: int) -> tuple[str, ...]:
+def _row(one: Shown) -> tuple[str, ...]:
     holds = ACCOUNTS.get(one.category, "")
-    part = percent(Decimal(one.gpu_ns) / paid_ns)
-    return said(one.category), holds, grouped(one.time), part, grouped(one.usd)
+    return (
+        said(one.category),
+        holds,
+        grouped(one.time),
+        one.said_share(),
+        grouped(one.usd),
+    )
 
 
 def _merged(rows: Sequence[Shown]) -> list[Shown]:
     if len(rows) <= MOST_ROWS:
         return list(rows)
     kept, rest = rows[: MOST_ROWS - 1], rows[MOST_ROWS - 1 :]
-    return [*kept, _ledger.together(f"the {len(rest)} smallest", rest)]
+    return [*kept, _ledger_shown.together(f"the {len(rest)} smallest", rest)]
 
 
 SECTION: Final = Section("lost_time", "Where it went", (LostTime, Runs), build)

@@ -5,6 +5,7 @@ from typing import Final
 import polars as pl
 
 from analysis import Frames
+from analysis.attempts import Attempts
 from analysis.gpus import Gpus
 from analysis.late_ranks import LateRanks
 from analysis.runs import Runs
@@ -16,11 +17,13 @@ from reports._section import Content, Scope, Section
 from reports._words import listed, name, plural, said
 from reports.dollars import dollars, in_words
 
+_FEW_STEPS: Final = "too_few_steps"
+
 _VERDICTS: Final = {
     "no_waits": "it has step durations without waits, and in a synchronous step"
     " everyone's duration is the same",
     "too_few_peers": "its ranks have fewer than four peers",
-    "too_few_steps": "it has too few steps",
+    _FEW_STEPS: "its steps are too few for a test",
     "no_steps": "it has no step timings",
 }
 
@@ -87,14 +90,14 @@ def _finding(slow: pl.DataFrame, frames: Frames, scope: Scope) -> str:
 def _paragraphs(
     slow: pl.DataFrame, tests: pl.DataFrame, frames: Frames, scope: Scope
 ) -> list[str]:
-    said_of = [_tested(tests), _untestable(tests), _jitter(frames, scope)]
+    said_of = [_tested(tests), _untestable(tests), _jitter(tests, frames, scope)]
     if slow.height:
         said_of.append(
             "The cost is a counterfactual: what the slowest would have taken with the"
             " flagged at their peers' median. It need not equal straggler wait in the"
             " ledger, and gains of single repairs do not add."
         )
-    return [*[text for text in said_of if text], *_late(frames, scope)]
+    return [*[text for text in said_of if text], *_late(slow, frames, scope)]
 
 
 def _tested(tests: pl.DataFrame) -> str:
@@ -110,16 +113,26 @@ def _tested(tests: pl.DataFrame) -> str:
 
 def _untestable(tests: pl.DataFrame) -> str:
     others = tests.filter(pl.col("verdict") != "tested")
-    told = [
-        f"run {name(run_id, 30)}: {_VERDICTS[verdict]}"
-        for run_id, verdict in others.select("run_id", "verdict").iter_rows()
-    ]
+    told = [_why_not(row) for row in others.to_dicts()]
     return f"Not testable: {listed(told, 3)}." if told else ""
 
 
-def _jitter(frames: Frames, scope: Scope) -> str:
+def _why_not(row: dict[str, object]) -> str:
+    run = f"run {name(str(row['run_id']), 30)}"
+    ranks = int(str(row["ranks_untested"] or 0))
+    among = f" with {plural(ranks, 'rank')}" if ranks else ""
+    verdict = str(row["verdict"])
+    steps = int(str(row["steps_tested"] or 0))
+    seen = f" ({grouped(steps)} with known waits)" if verdict == _FEW_STEPS else ""
+    return f"{run}{among}, because {_VERDICTS[verdict]}{seen}"
+
+
+def _jitter(tests: pl.DataFrame, frames: Frames, scope: Scope) -> str:
+    """Return what scatter cost where the slow were told apart from it."""
+    tested = tests.filter(pl.col("verdict") == "tested")["run_id"]
     total = (
         scope.of_runs(frames[StragglerSteps])
+        .filter(pl.col("run_id").is_in(tested.to_list()))
         .select(pl.col("jitter_gpu_ns").cast(pl.Int128).sum())
         .collect()
         .item()
@@ -133,14 +146,26 @@ def _jitter(frames: Frames, scope: Scope) -> str:
     )
 
 
-def _late(frames: Frames, scope: Scope) -> list[str]:
+def _late(slow: pl.DataFrame, frames: Frames, scope: Scope) -> list[str]:
+    """Return who comes last; collectives agree only with a rank that was found slow."""
     late = scope.of_runs(frames[LateRanks]).filter(LateRanks.is_late.col)
-    ranks = late.sort("late_ns", descending=True).select("rank").collect().to_series()
-    if ranks.is_empty():
+    ordered = late.sort(
+        ["late_ns", "run_id", "attempt"], descending=[True, False, False]
+    )
+    rows = ordered.collect()
+    if rows.is_empty():
         return []
-    unique = ranks.unique(maintain_order=True)
-    who = listed([f"rank {rank}" for rank in unique], 5)
-    return [f"Collectives agree on who comes last beyond chance: {who}."]
+    several = rows["run_id"].n_unique() > 1
+    who = listed([_last(row, several=several) for row in rows.to_dicts()], 5)
+    same = rows.join(slow, on=["run_id", "rank"], how="semi").height
+    agree = "Collectives agree: they" if same == rows.height else "Collectives"
+    return [f"{agree} show {who}, beyond chance."]
+
+
+def _last(row: dict[str, object], *, several: bool) -> str:
+    run = f" of {name(str(row['run_id']), 30)}" if several else ""
+    last, seen = int(str(row["last_count"])), int(str(row["collectives_count"]))
+    return f"rank {row['rank']}{run} last in {grouped(last)} of {grouped(seen)}"
 
 
 SECTION: Final = Section(
@@ -154,6 +179,7 @@ SECTION: Final = Section(
         StepTimings,
         Gpus,
         Runs,
+        Attempts,
     ),
     build,
 )

@@ -33,7 +33,7 @@ def plain(text: str) -> str:
 def test_the_sentence_holds_the_numbers(scope: Scope) -> None:
     content = cost.build(framed(pod()), scope)
     assert plain(content.heading) == (
-        "200 GPU-hours, 500 USD. 70.0 % did useful work."
+        "200.0 GPU-hours, 500 USD. 70.0 % did useful work."
         " 150 USD went elsewhere; 90.0 % of that has a cause we can name."
     )
 
@@ -54,8 +54,8 @@ def test_nothing_named_is_said(scope: Scope) -> None:
     rows[LostTime] = [r for r in rows[LostTime] if r["category"] == "unattributed"]
     heading = plain(cost.build(framed(rows), scope).heading)
     assert heading == (
-        "6.00 GPU-hours, 15.0 USD. 0 % did useful work."
-        " 15.0 USD went elsewhere; no cause can be named for any of it yet."
+        "6.000 GPU-hours, 15.00 USD. 0 % did useful work."
+        " 15.00 USD went elsewhere; no cause can be named for any of it yet."
     )
 
 
@@ -120,7 +120,7 @@ def test_each_run_has_its_price(scope: Scope) -> None:
     both = Scope(prices, _without_runs(scope))
     content = cost.build(framed(rows), both)
     # 200 GPU-h at 2.5 and 200 at 5 USD
-    assert "400 GPU-hours, 1 500 USD over 2 runs." in plain(content.heading)
+    assert "400.0 GPU-hours, 1 500 USD over 2 runs." in plain(content.heading)
     compared = lost_time.build(framed(rows), both)
     side = next(one for one in compared.listings if one.title == "Runs side by side")
     assert [plain(str(row[4])) for row in side.rows] == ["150", "300"]
@@ -134,7 +134,7 @@ def _without_runs(scope: Scope) -> Any:
 def test_only_the_runs_of_the_page_are_counted(scope: Scope) -> None:
     rows = pod()
     rows[LostTime] += pod("second")[LostTime]
-    assert cost.build(framed(rows), scope).heading.startswith("200 GPU-hours")
+    assert cost.build(framed(rows), scope).heading.startswith("200.0 GPU-hours")
 
 
 def test_what_to_do_first_is_sorted_and_says_that_gains_do_not_add(
@@ -144,7 +144,7 @@ def test_what_to_do_first_is_sorted_and_says_that_gains_do_not_add(
     (listing,) = content.listings
     saves = [plain(str(row[1])) for row in listing.rows]
     # restart and recompute 45, communication 45, the slow GPU 5 h x 2.5 = 12.5
-    assert saves == ["≤ 45.0 USD", "≤ 45.0 USD", "12.5 USD", "≤ 10.0 USD", "≤ 5.00 USD"]
+    assert saves == ["≤ 45 USD", "≤ 45 USD", "12.5 USD", "≤ 10 USD", "≤ 5 USD"]
     # twelve hours on the page: a day costs twice that
     assert plain(str(listing.rows[2][2])) == "25.0 USD"
     # 120 steps done, 1080 of 1200 left: nine times that
@@ -157,7 +157,7 @@ def test_small_totals_are_said_in_gpu_seconds(scope: Scope) -> None:
     first = rows[LostTime][0]
     rows[LostTime] = [first | {"gpu_ns": Decimal(90 * 10**9)}]
     heading = plain(cost.build(framed(rows), scope).heading)
-    assert heading.startswith("90.0 GPU-seconds, 0.0625 USD.")
+    assert heading.startswith("90.00 GPU-seconds, 0.06250 USD.")
 
 
 def test_the_fleet_does_not_overflow(scope: Scope) -> None:
@@ -166,7 +166,7 @@ def test_the_fleet_does_not_overflow(scope: Scope) -> None:
     gpu_ns = Decimal(16_384 * 54 * 86_400 * 10**9)
     rows[LostTime] = [rows[LostTime][0] | {"gpu_ns": gpu_ns}]
     heading = plain(cost.build(framed(rows), scope).heading)
-    assert heading.startswith("21 233 664 GPU-hours, 53.1 M USD.")
+    assert heading.startswith("21.23 M GPU-hours, 53.08 M USD.")
     chart = lost_time.build(framed(rows), scope).charts[0]
     assert chart.numbers["gpu_time"].to_list() == [21_233_664.0]
     assert isinstance(chart.numbers, pl.DataFrame)

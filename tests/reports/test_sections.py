@@ -116,7 +116,8 @@ def test_findings_carry_their_numbers(scope: Scope) -> None:
     )
     # eight GPUs of 25 MJ down to 22.2 MJ: 188.8 MJ; coverage 7 x 0.99 and 0.8
     assert said["energy"] == (
-        "8 GPUs drew 52.4 kWh, with a peak of 702 W; 96.6 % of their time was measured."
+        "8 GPUs drew 52.4 kWh, with a highest reading of 702 W; 96.6 % of their time"
+        " was measured."
     )
     assert said["data_quality"] == (
         "1 922 rows from 3 files: 99.9 % accepted, 2 refused."
