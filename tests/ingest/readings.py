@@ -1,12 +1,13 @@
 """What tests of sources share: what a reader is told, and what came of it."""
 
+import io
 from collections.abc import Iterable
 from datetime import UTC
 from typing import Any
 
 import polars as pl
 
-from ingest.sources import Batch, Reading
+from ingest.sources import Batch, Reading, Source
 from ingest.tables import Table
 
 
@@ -23,6 +24,12 @@ def reading(**told: Any) -> Reading:
         "modified_ns": 0,
     }
     return Reading(**known | told)
+
+
+def read_lines(source: Source, *lines: str, **told: Any) -> list[Batch]:
+    """Read lines of text, each with its end."""
+    text = "".join(f"{line}\n" for line in lines)
+    return list(source.read(io.BytesIO(text.encode()), reading(**told)))
 
 
 def rows(batches: Iterable[Batch], table: type[Table]) -> list[dict[str, Any]]:

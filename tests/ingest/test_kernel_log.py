@@ -1,45 +1,26 @@
 """Kernel logs: events, identities of GPUs, refused look-alikes."""
 
-import io
-from datetime import UTC
 from pathlib import Path
 from typing import Any
 
-import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ingest.sources import kernel_log
-from ingest.sources._source import Batch, Head, Reading
+from ingest.sources._source import Batch, Head
 from ingest.tables import Failures
+from tests.ingest.readings import held, read_lines, rows
 
 XID = "NVRM: Xid (PCI:0000:5D:00): 79, pid=1, name=python, GPU has fallen off the bus."
 
 
 def batches_of(*lines: str) -> list[Batch]:
-    reading = Reading(
-        path="logs/kern.log",
-        name="kern.log",
-        file_id="f" * 32,
-        zone=UTC,
-        zone_basis="assumed",
-        run_id="run",
-        run_id_basis="folder",
-        cluster="pod",
-        modified_ns=0,
-    )
-    text = "".join(f"{line}\n" for line in lines)
-    return list(kernel_log.read(io.BytesIO(text.encode()), reading))
+    return read_lines(kernel_log.SOURCE, *lines)
 
 
 def rows_of(batches: list[Batch]) -> list[dict[str, Any]]:
-    frames = [batch.rows[Failures] for batch in batches if batch.rows]
-    if not frames:
-        return []
-    rows = pl.concat(frames)
-    Failures.validate(rows.with_columns(file_id=pl.lit("f")).drop("place"), cast=True)
-    return rows.to_dicts()
+    return rows(held(batches), Failures)
 
 
 def one_of(*lines: str) -> dict[str, Any]:

@@ -4,13 +4,13 @@ import io
 from datetime import UTC, datetime
 from typing import Any
 
-import polars as pl
 import pytest
 
 from ingest.sources import _line_blocks, kernel_log
-from ingest.sources._source import Batch, Reading
+from ingest.sources._source import Batch
 from ingest.tables import Failures
 from ingest.times import parse_zone
+from tests.ingest.readings import held, read_lines, rows
 
 XID = "NVRM: Xid (PCI:0000:5D:00): 79, pid=1, name=python, GPU has fallen off the bus."
 
@@ -27,29 +27,17 @@ def batches_of(
     year: int | None = None,
     modified: str = "2025-03-15T12:00:00",
 ) -> list[Batch]:
-    reading = Reading(
-        path="logs/kern.log",
-        name="kern.log",
-        file_id="f" * 32,
-        zone=parse_zone(zone),
-        zone_basis="assumed" if assumed else "option",
-        run_id="run",
-        run_id_basis="folder",
-        cluster="pod",
-        modified_ns=ns(modified),
-        year=year,
-    )
-    text = "".join(f"{line}\n" for line in lines)
-    return list(kernel_log.read(io.BytesIO(text.encode()), reading))
+    told = {
+        "zone": parse_zone(zone),
+        "zone_basis": "assumed" if assumed else "option",
+        "year": year,
+        "modified_ns": ns(modified),
+    }
+    return read_lines(kernel_log.SOURCE, *lines, **told)
 
 
 def rows_of(batches: list[Batch]) -> list[dict[str, Any]]:
-    frames = [batch.rows[Failures] for batch in batches if batch.rows]
-    if not frames:
-        return []
-    rows = pl.concat(frames)
-    Failures.validate(rows.with_columns(file_id=pl.lit("f")).drop("place"), cast=True)
-    return rows.to_dicts()
+    return rows(held(batches), Failures)
 
 
 def one_of(*lines: str, **options: Any) -> dict[str, Any]:

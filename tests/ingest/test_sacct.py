@@ -1,56 +1,29 @@
 """Jobs of sacct: fields in any order, times, states, attempts, real files."""
 
-import io
 from collections import Counter
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
-import polars as pl
 import pytest
 
 from ingest.sources import sacct
-from ingest.sources._source import Batch, Head, Reading
+from ingest.sources._source import Batch, Head
 from ingest.tables import Jobs
 from ingest.times import parse_zone
+from tests.ingest.readings import held, read_lines, refused, rows
 
 HEADER = "JobID|JobName|State|Start|End"
 TIMES = "2025-01-01T00:00:00|2025-01-01T01:00:00"
 HOUR = 3_600 * 10**9
 
 
-def batches_of(
-    *lines: str,
-    zone: str = "UTC",
-    basis: Literal["assumed", "option"] = "assumed",
-    run_id_basis: Literal["run_card", "folder"] = "folder",
-) -> list[Batch]:
-    reading = Reading(
-        path="slurm/sacct.txt",
-        name="sacct.txt",
-        file_id="f" * 32,
-        zone=parse_zone(zone),
-        zone_basis=basis,
-        run_id="llama",
-        run_id_basis=run_id_basis,
-        cluster="pod",
-        modified_ns=0,
-    )
-    text = "".join(f"{line}\n" for line in lines)
-    return list(sacct.read(io.BytesIO(text.encode()), reading))
+def batches_of(*lines: str, **told: Any) -> list[Batch]:
+    return read_lines(sacct.SOURCE, *lines, **{"run_id": "llama"} | told)
 
 
 def rows_of(batches: list[Batch]) -> list[dict[str, Any]]:
-    frames = [batch.rows[Jobs] for batch in batches if batch.rows]
-    if not frames:
-        return []
-    rows = pl.concat(frames)
-    Jobs.validate(rows.with_columns(file_id=pl.lit("f")).drop("place"), cast=True)
-    return rows.to_dicts()
-
-
-def refused_of(batches: list[Batch]) -> list[tuple[str, str]]:
-    return [(r.place, r.rule) for batch in batches for r in batch.refused]
+    return rows(held(batches), Jobs)
 
 
 def test_fields_in_any_order() -> None:
@@ -92,7 +65,12 @@ def test_fields_in_any_order() -> None:
 
 def test_times_are_local_to_the_zone() -> None:
     (row,) = rows_of(
-        batches_of(HEADER, f"1|a|FAILED|{TIMES}", zone="+01:00", basis="option")
+        batches_of(
+            HEADER,
+            f"1|a|FAILED|{TIMES}",
+            zone=parse_zone("+01:00"),
+            zone_basis="option",
+        )
     )
     midnight = int(datetime(2025, 1, 1, tzinfo=UTC).timestamp()) * 10**9
     assert row["start_ns"] == midnight - HOUR
@@ -169,7 +147,7 @@ def test_states_of_a_real_file(shared: Path) -> None:
         "TIMEOUT": 1,
     }
     assert sum(batch.records for batch in batches) == 306 + 880
-    assert not refused_of(batches)
+    assert not refused(batches)
 
 
 def test_real_records_over_several_lines(shared: Path) -> None:
@@ -193,4 +171,4 @@ def test_real_files_are_read_or_refused_by_name(shared: Path) -> None:
         text = path.read_bytes()
         assert sacct.recognizes(Head(path.name, text[:65_536]))
         batches = batches_of(*text.decode(errors="replace").split("\n"))
-        assert refused_of(batches) == expected.get(path.name, [])
+        assert refused(batches) == expected.get(path.name, [])

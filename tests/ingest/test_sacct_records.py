@@ -1,10 +1,7 @@
 """Records of sacct: over several lines, refused, with node lists that explode."""
 
-import io
-from datetime import UTC
 from typing import Any
 
-import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -12,40 +9,20 @@ from hypothesis import strategies as st
 from ingest.errors import UnreadableFileError
 from ingest.sources import sacct
 from ingest.sources._sacct_hosts import expand
-from ingest.sources._source import Batch, Head, Reading
+from ingest.sources._source import Batch, Head
 from ingest.tables import Jobs
+from tests.ingest.readings import held, read_lines, refused, rows
 
 HEADER = "JobID|JobName|State|Start|End"
 TIMES = "2025-01-01T00:00:00|2025-01-01T01:00:00"
 
 
 def batches_of(*lines: str) -> list[Batch]:
-    reading = Reading(
-        path="slurm/sacct.txt",
-        name="sacct.txt",
-        file_id="f" * 32,
-        zone=UTC,
-        zone_basis="assumed",
-        run_id="llama",
-        run_id_basis="folder",
-        cluster="pod",
-        modified_ns=0,
-    )
-    text = "".join(f"{line}\n" for line in lines)
-    return list(sacct.read(io.BytesIO(text.encode()), reading))
+    return read_lines(sacct.SOURCE, *lines)
 
 
 def rows_of(batches: list[Batch]) -> list[dict[str, Any]]:
-    frames = [batch.rows[Jobs] for batch in batches if batch.rows]
-    if not frames:
-        return []
-    rows = pl.concat(frames)
-    Jobs.validate(rows.with_columns(file_id=pl.lit("f")).drop("place"), cast=True)
-    return rows.to_dicts()
-
-
-def refused_of(batches: list[Batch]) -> list[tuple[str, str]]:
-    return [(r.place, r.rule) for batch in batches for r in batch.refused]
+    return rows(held(batches), Jobs)
 
 
 def test_records_over_several_lines_are_joined() -> None:
@@ -78,7 +55,7 @@ def test_what_fits_no_record_is_refused() -> None:
         "end",
     )
     assert [r["job_id"] for r in rows_of(batches)] == ["1"]
-    assert sorted(refused_of(batches)) == [
+    assert sorted(refused(batches)) == [
         ("line 2", "field_count"),
         ("line 4", "field_count"),
         ("line 5", "job_id_missing"),
@@ -113,7 +90,7 @@ def test_a_bad_node_list_is_refused() -> None:
     batches = batches_of(
         "JobID|State|NodeList", "1|FAILED|n[1-", "2|FAILED|None assigned"
     )
-    assert refused_of(batches) == [("line 2", "node_list")]
+    assert refused(batches) == [("line 2", "node_list")]
     assert [r["hosts"] for r in rows_of(batches)] == [None]
 
 
@@ -141,4 +118,4 @@ def test_a_file_without_a_header_says_how_to_write_one() -> None:
 def test_every_line_is_a_row_a_step_or_refused(lines: list[str]) -> None:
     batches = batches_of("JobID|JobName|State", *lines)
     steps = sum(batch.records for batch in batches)
-    assert steps >= len(rows_of(batches)) + len(refused_of(batches))
+    assert steps >= len(rows_of(batches)) + len(refused(batches))
