@@ -1,37 +1,20 @@
 """A query can read the lake, and do nothing else."""
 
-import shutil
 from pathlib import Path
 
 import polars as pl
 import pytest
 
-from ingest.catalog import open_catalog, publish, run_query
+from ingest.catalog import open_catalog, publish
 from ingest.errors import LakeError, QueryError
 from ingest.lake import open_writer, snapshot
 from ingest.tables import TABLES, TrainingMetrics
-from tests.ingest.tiny import DAY, candidate, ingest, put
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A lake with two days of steps."""
-    folder = tmp_path_factory.mktemp("made")
-    lines = ["m 1 5 1", f"m 2 {DAY} 2", "m 3 7 3", "s 1 0 5 7", "?"]
-    ingest(folder / "lake", [candidate(put(folder, "log", lines))])
-    publish(folder / "lake", TABLES)
-    return folder / "lake"
+from tests.ingest.tiny import query
 
 
 @pytest.fixture
-def root(made: Path, tmp_path: Path) -> Path:
-    """A copy of the lake in a folder whose name has all that may need a quote."""
-    return shutil.copytree(made, tmp_path / "a 'lake' [1]* of \"mine\"")
-
-
-def query(root: Path, text: str) -> list[tuple[object, ...]]:
-    with open_catalog(root) as connection:
-        return run_query(connection, text).fetchall()
+def root(published: Path) -> Path:
+    return published
 
 
 FORBIDDEN = (

@@ -4,7 +4,6 @@ from dataclasses import asdict
 from pathlib import Path
 
 import polars as pl
-import pytest
 
 from ingest import manifest
 from ingest.lake import known_files, open_writer, snapshot
@@ -15,24 +14,11 @@ from tests.ingest.tiny import (
     DAY,
     assert_accounted,
     candidate,
-    content,
     ingest,
+    losses,
+    parts_on_disk,
     put,
 )
-
-
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    return tmp_path / "lake"
-
-
-def losses(root: Path) -> dict[int, float]:
-    metrics = content(root)["training_metrics"]
-    return dict(metrics.select("step", "loss").iter_rows())
-
-
-def parts_on_disk(root: Path) -> set[str]:
-    return {path.relative_to(root).as_posix() for path in root.rglob("*/*.parquet")}
 
 
 def test_what_goes_in_comes_out(tmp_path: Path, root: Path) -> None:

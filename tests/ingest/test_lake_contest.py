@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-import pytest
-
 from ingest.lake import known_files
 from tests.ingest.tiny import (
     DAY,
@@ -12,18 +10,9 @@ from tests.ingest.tiny import (
     candidate,
     content,
     ingest,
+    losses,
     put,
 )
-
-
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    return tmp_path / "lake"
-
-
-def losses(root: Path) -> dict[int, float]:
-    metrics = content(root)["training_metrics"]
-    return dict(metrics.select("step", "loss").iter_rows())
 
 
 def test_rows_of_a_file_that_has_grown_are_replaced(tmp_path: Path, root: Path) -> None:

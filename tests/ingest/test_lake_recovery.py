@@ -11,24 +11,11 @@ from ingest.staging import stage
 from ingest.tables import TrainingMetrics
 from tests.ingest.tiny import (
     candidate,
-    content,
     ingest,
+    losses,
+    parts_on_disk,
     put,
 )
-
-
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    return tmp_path / "lake"
-
-
-def losses(root: Path) -> dict[int, float]:
-    metrics = content(root)["training_metrics"]
-    return dict(metrics.select("step", "loss").iter_rows())
-
-
-def parts_on_disk(root: Path) -> set[str]:
-    return {path.relative_to(root).as_posix() for path in root.rglob("*/*.parquet")}
 
 
 def test_readers_keep_the_generation_they_took(tmp_path: Path, root: Path) -> None:

@@ -15,6 +15,7 @@ from typing import Any, BinaryIO
 import polars as pl
 
 from ingest import files
+from ingest.catalog import open_catalog, run_query
 from ingest.errors import UnreadableFileError
 from ingest.lake import Committed, open_writer, snapshot
 from ingest.sources import Batch, Reading, Refusal, Source
@@ -124,6 +125,22 @@ def content(root: Path) -> dict[str, pl.DataFrame]:
     return {
         table.sql_name(): plain(table, lake.scan(table).collect()) for table in TABLES
     }
+
+
+def losses(root: Path) -> dict[int, float]:
+    """Return the loss of each step."""
+    metrics = content(root)["training_metrics"]
+    return dict(metrics.select("step", "loss").iter_rows())
+
+
+def parts_on_disk(root: Path) -> set[str]:
+    return {path.relative_to(root).as_posix() for path in root.rglob("*/*.parquet")}
+
+
+def query(root: Path, text: str) -> list[tuple[object, ...]]:
+    """Return the rows of a query to the published views of a lake."""
+    with open_catalog(root) as connection:
+        return run_query(connection, text).fetchall()
 
 
 def plain(table: type[Table], frame: pl.DataFrame) -> pl.DataFrame:
