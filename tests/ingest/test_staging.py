@@ -8,12 +8,11 @@ import polars as pl
 import pyarrow.parquet as pq
 import pytest
 
-from ingest.staging import Staged, stage, write_parts
+from ingest.staging import stage, write_parts
 from ingest.tables import (
     IngestedFiles,
     RejectedRows,
     StepTimings,
-    Table,
     TrainingMetrics,
 )
 from tests.ingest.tiny import (
@@ -22,13 +21,8 @@ from tests.ingest.tiny import (
     content,
     ingest,
     put,
+    rows,
 )
-
-
-def rows(root: Path, staged: Staged, table: type[Table]) -> pl.DataFrame:
-    parts = [part for part in staged.parts if part.table == table.sql_name()]
-    frames = [pl.read_parquet(root / p.path, hive_partitioning=False) for p in parts]
-    return pl.concat([table.create_empty(), *frames])
 
 
 def test_rows_become_a_sorted_part_for_each_day(tmp_path: Path) -> None:

@@ -13,10 +13,9 @@ from hypothesis import strategies as st
 
 from ingest import _disk
 from ingest.sources import Batch, Reading
-from ingest.staging import Staged, stage
+from ingest.staging import stage
 from ingest.tables import (
     RejectedRows,
-    Table,
     TrainingMetrics,
 )
 from tests.ingest.tiny import (
@@ -27,13 +26,8 @@ from tests.ingest.tiny import (
     content,
     ingest,
     put,
+    rows,
 )
-
-
-def rows(root: Path, staged: Staged, table: type[Table]) -> pl.DataFrame:
-    parts = [part for part in staged.parts if part.table == table.sql_name()]
-    frames = [pl.read_parquet(root / p.path, hive_partitioning=False) for p in parts]
-    return pl.concat([table.create_empty(), *frames])
 
 
 def test_a_row_that_breaks_a_rule_is_refused_with_its_place(tmp_path: Path) -> None:

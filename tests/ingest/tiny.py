@@ -19,7 +19,7 @@ from ingest.catalog import open_catalog, run_query
 from ingest.errors import UnreadableFileError
 from ingest.lake import Committed, open_writer, snapshot
 from ingest.sources import Batch, Reading, Refusal, Source
-from ingest.staging import Candidate, stage
+from ingest.staging import Candidate, Staged, stage
 from ingest.tables import TABLES, StepTimings, Table, TrainingMetrics
 
 #: A day. [ns]
@@ -117,6 +117,13 @@ def ingest(root: Path, *batches: Sequence[Candidate]) -> list[Committed]:
     """Bring batches of files into a lake, a commit for each."""
     with open_writer(root) as writer:
         return [writer.commit([stage(root, batch)]) for batch in batches]
+
+
+def rows(root: Path, staged: Staged, table: type[Table]) -> pl.DataFrame:
+    """Return the rows of a table in the parts that were staged."""
+    parts = [part for part in staged.parts if part.table == table.sql_name()]
+    frames = [pl.read_parquet(root / p.path, hive_partitioning=False) for p in parts]
+    return pl.concat([table.create_empty(), *frames])
 
 
 def content(root: Path) -> dict[str, pl.DataFrame]:
