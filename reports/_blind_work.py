@@ -7,7 +7,7 @@ from analysis.collective_waits import CollectiveWaits
 from analysis.overlap import Overlap
 from analysis.runs import Runs
 from analysis.stragglers import StragglerTests
-from reports import _ledger_shown
+from reports import _ledger_shown, _slow_ranks
 from reports._blind_spot import BlindSpot
 from reports._numbers import duration, grouped
 from reports._section import Scope
@@ -71,7 +71,7 @@ def untested(frames: Frames, scope: Scope) -> BlindSpot | None:
     return BlindSpot(
         "Whether a rank was slow",
         f"{grouped(untested)} of {plural(tested + untested, 'rank')} not testable",
-        "steps with waits, at least four peers and 20 steps",
+        f"waits of at least four peers, over {_slow_ranks.fewest_steps(scope)} steps",
     )
 
 

@@ -93,8 +93,9 @@ GLOSSARY: Final[tuple[Definition, ...]] = (
         "clock residual",
         "Spread of the ends that should be one instant. One offset for each rank, group"
         " and kind is taken out before: the median of its ends against the middle of"
-        " its group's, where ranks are at least 50 us and 5 sd apart over 3 or more"
-        " collectives. Drift stays in. A wait below the residual is no evidence.",
+        " its group's, where ranks are at least 50 \N{MICRO SIGN}s and 5 sd apart"
+        " over 3 or more collectives. Drift stays in. A wait below the residual is no"
+        " evidence.",
         _WAITS,
     ),
     Definition(

@@ -16,6 +16,9 @@ from reports.dollars import dollars
 if TYPE_CHECKING:
     from decimal import Decimal
 
+#: Steps of a block where no threshold says so. [1]
+_BLOCK_STEPS: Final = 10
+
 _KINDS: Final = {"gpu": "GPU", "dp_rank": "replica"}
 
 _SQL: Final = """\
@@ -52,6 +55,12 @@ _TIPS: Final = (
 _LISTING_SQL: Final = """\
 SELECT * FROM straggler_ranks
 ${where}ORDER BY lost_gpu_ns DESC, run_id, scope_id"""
+
+
+def fewest_steps(scope: Scope) -> int:
+    """Return how many steps a test takes: the third block has begun. [1]"""
+    block = scope.provenance.thresholds.get("straggler_block_steps", _BLOCK_STEPS)
+    return 2 * int(block) + 1
 
 
 def who(row: Mapping[str, object], *, at_start: bool = True) -> str:

@@ -64,16 +64,17 @@ def _sampled(shown: list[Repair]) -> list[str]:
 def _listing(found: list[Repair]) -> Listing:
     shown = found[:_MOST]
     more = len(found) - len(shown)
+    is_number = not any(repair.saves.of_traced for repair in shown)
     return Listing(
         title="Repairs by what each would save alone",
         columns=(
             Column("Repair"),
-            Column("Saves", "Within the time on this page.", is_number=True),
-            Column("A day", "Saving over the days of the run.", is_number=True),
+            Column("Saves", "Within the time on this page.", is_number=is_number),
+            Column("A day", "Saving over the days of the run.", is_number=is_number),
             Column(
                 "Rest of the run",
                 "Saving for each step that was done, times the steps that are left.",
-                is_number=True,
+                is_number=is_number,
             ),
             Column("Confidence"),
             Column("Evidence"),

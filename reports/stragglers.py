@@ -11,21 +11,11 @@ from analysis.late_ranks import LateRanks
 from analysis.runs import Runs
 from analysis.stragglers import StragglerRanks, StragglerSteps, StragglerTests
 from ingest.tables import StepTimings
-from reports import _ledger, _runs, _slow_ranks, _work_field
-from reports._numbers import compact, grouped, percent
+from reports import _runs, _slow_ranks, _slow_texts, _work_field
+from reports._numbers import grouped, percent
 from reports._section import Content, Scope, Section
-from reports._words import listed, name, plural, said
+from reports._words import name, plural, said
 from reports.dollars import dollars, in_words
-
-_FEW_STEPS: Final = "too_few_steps"
-
-_VERDICTS: Final = {
-    "no_waits": "it has step durations without waits, and in a synchronous step"
-    " everyone's duration is the same",
-    "too_few_peers": "its ranks have fewer than four peers",
-    _FEW_STEPS: "its steps are too few for a test",
-    "no_steps": "it has no step timings",
-}
 
 _HINT: Final = (
     "Own work is duration minus waiting: a step log with waits, or profiler traces of"
@@ -45,11 +35,21 @@ def build(frames: Frames, scope: Scope) -> Content:
     charts = [*_work_field.chart(frames, scope), *_slow_ranks.ranking(slow, scope)]
     return Content(
         heading=_heading(slow, tests, frames, scope),
-        paragraphs=_paragraphs(slow, tests, frames, scope),
+        paragraphs=_slow_texts.paragraphs(slow, tests, frames, scope),
         charts=charts,
         listings=[_slow_ranks.listing(slow, scope)] if slow.height else [],
-        empty=None if charts or slow.height or tested.height else _HINT,
+        empty=None if charts or slow.height or tested.height else _hint(tests, scope),
     )
+
+
+def _hint(tests: pl.DataFrame, scope: Scope) -> str:
+    if _slow_texts.FEW_STEPS in tests["verdict"]:
+        steps = plural(_slow_ranks.fewest_steps(scope), "step")
+        return (
+            f"A test takes {steps} with waits: a step log, or profiles of all ranks"
+            " over more steps."
+        )
+    return _HINT
 
 
 def _heading(
@@ -85,87 +85,6 @@ def _finding(slow: pl.DataFrame, frames: Frames, scope: Scope) -> str:
         f" {grouped(first['first_step'])} to {grouped(first['last_step'])}"
         f"{under}: {cost}.{beside}"
     )
-
-
-def _paragraphs(
-    slow: pl.DataFrame, tests: pl.DataFrame, frames: Frames, scope: Scope
-) -> list[str]:
-    said_of = [_tested(tests), _untestable(tests), _jitter(tests, frames, scope)]
-    if slow.height:
-        said_of.append(
-            "The cost is a counterfactual: what the slowest would have taken with the"
-            " flagged at their peers' median. It need not equal straggler wait in the"
-            " ledger, and gains of single repairs do not add."
-        )
-    return [*[text for text in said_of if text], *_late(slow, frames, scope)]
-
-
-def _tested(tests: pl.DataFrame) -> str:
-    tested = tests.filter(pl.col("verdict") == "tested")
-    if tested.is_empty():
-        return ""
-    ranks, steps = int(tested["ranks_tested"].sum()), int(tested["steps_tested"].sum())
-    return (
-        f"{plural(ranks, 'rank')} tested over {plural(steps, 'step')} in"
-        f" {plural(tested.height, 'run')}; a healthy fleet flags nobody."
-    )
-
-
-def _untestable(tests: pl.DataFrame) -> str:
-    others = tests.filter(pl.col("verdict") != "tested")
-    told = [_why_not(row) for row in others.to_dicts()]
-    return f"Not testable: {listed(told, 3)}." if told else ""
-
-
-def _why_not(row: dict[str, object]) -> str:
-    run = f"run {name(str(row['run_id']), 30)}"
-    ranks = int(str(row["ranks_untested"] or 0))
-    among = f" with {plural(ranks, 'rank')}" if ranks else ""
-    verdict = str(row["verdict"])
-    steps = int(str(row["steps_tested"] or 0))
-    seen = f" ({grouped(steps)} with known waits)" if verdict == _FEW_STEPS else ""
-    return f"{run}{among}, because {_VERDICTS[verdict]}{seen}"
-
-
-def _jitter(tests: pl.DataFrame, frames: Frames, scope: Scope) -> str:
-    """Return what scatter cost where the slow were told apart from it."""
-    tested = tests.filter(pl.col("verdict") == "tested")["run_id"]
-    total = (
-        scope.of_runs(frames[StragglerSteps])
-        .filter(pl.col("run_id").is_in(tested.to_list()))
-        .select(pl.col("jitter_gpu_ns").cast(pl.Int128).sum())
-        .collect()
-        .item()
-    )
-    if not total:
-        return ""
-    unit = _ledger.unit_for(int(total))
-    return (
-        f"Scatter alone, with nobody slow, cost {compact(unit.of(int(total)))}"
-        f" {unit.name}: the tax of size, which no repair removes."
-    )
-
-
-def _late(slow: pl.DataFrame, frames: Frames, scope: Scope) -> list[str]:
-    """Return who comes last; collectives agree only with a rank that was found slow."""
-    late = scope.of_runs(frames[LateRanks]).filter(LateRanks.is_late.col)
-    ordered = late.sort(
-        ["late_ns", "run_id", "attempt"], descending=[True, False, False]
-    )
-    rows = ordered.collect()
-    if rows.is_empty():
-        return []
-    several = rows["run_id"].n_unique() > 1
-    who = listed([_last(row, several=several) for row in rows.to_dicts()], 5)
-    same = rows.join(slow, on=["run_id", "rank"], how="semi").height
-    agree = "Collectives agree: they" if same == rows.height else "Collectives"
-    return [f"{agree} show {who}, beyond chance."]
-
-
-def _last(row: dict[str, object], *, several: bool) -> str:
-    run = f" of {name(str(row['run_id']), 30)}" if several else ""
-    last, seen = int(str(row["last_count"])), int(str(row["collectives_count"]))
-    return f"rank {row['rank']}{run} last in {grouped(last)} of {grouped(seen)}"
 
 
 SECTION: Final = Section(

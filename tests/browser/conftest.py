@@ -125,6 +125,19 @@ def hostile_report(sample_lake: Path, tmp_path_factory: pytest.TempPathFactory) 
     return path
 
 
+@pytest.fixture(scope="session")
+def small_report(sample_lake: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same report at a price near nothing: the longest numbers there are."""
+    lake = snapshot(sample_lake)
+    frames = Frames({table: lake.scan(table) for table in reports.INPUTS})
+    prices = {"": Price(Decimal("0.00005"), "default", "rental")}
+    provenance = Provenance((), "lake", 0, "1", {}, {}, {}, {})
+    path = tmp_path_factory.mktemp("small") / "report.html"
+    html = report_page.render(frames, prices, provenance)
+    path.write_text(html, encoding="utf-8")
+    return path
+
+
 def renamed(table: type[reports.Table], rows: pl.LazyFrame) -> pl.LazyFrame:
     """Rows of a table with the attack in front of every free name in them."""
     free = [

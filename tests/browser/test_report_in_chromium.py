@@ -24,6 +24,14 @@ CUT_TEXTS = """
 """
 
 
+#: Numbers that reach over the edge of their tile.
+WIDE_TILES = """
+() => [...document.querySelectorAll('.figures b')].filter(
+  number => number.scrollWidth > number.parentElement.clientWidth
+).map(number => number.textContent);
+"""
+
+
 @pytest.mark.parametrize("width", WIDTHS)
 def test_it_opens_without_a_network_and_draws_every_chart(
     sample_lake: Path, open_page: Any, width: int, tmp_path: Path
@@ -49,6 +57,14 @@ def test_nothing_reaches_over_the_edge(
     page = open_page(sample_lake / "report.html", width).page
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert page.evaluate(CUT_TEXTS) == []
+    assert page.evaluate(WIDE_TILES) == []
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_a_long_number_has_room(small_report: Path, open_page: Any, width: int) -> None:
+    page = open_page(small_report, width).page
+    assert page.evaluate(WIDE_TILES) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
 def test_the_sentence_stands_at_the_top(sample_lake: Path, open_page: Any) -> None:

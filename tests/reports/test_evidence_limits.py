@@ -9,6 +9,7 @@ from analysis.attempts import Attempts
 from analysis.energy import Energy
 from analysis.late_ranks import LateRanks
 from analysis.stragglers import StragglerRanks, StragglerTests
+from ingest.tables import StepTimings
 from reports import cost, energy, first_steps, interruptions, stragglers
 from reports._glossary import GLOSSARY
 from reports._section import Scope
@@ -50,6 +51,11 @@ def test_scatter_is_told_of_tested_runs_only(
         "Not testable: run pod-a-main with 8 ranks, because its steps are too few for"
         " a test (3 with known waits)."
     ) in text
+    rows = untested(rows)
+    del rows[StepTimings]
+    hint = stragglers.build(framed(rows), scope).empty
+    assert hint is not None
+    assert hint.startswith("A test takes 21 steps with waits")
 
 
 def test_collectives_agree_with_a_slow_rank_only(
