@@ -8,7 +8,8 @@ What is wrong with a line has one answer in every source that reads lines:
   the line counts as repaired; a line of nothing else is blank;
 * a line that is longer than a line may be is cut and gets a mark that is no text, so
   that every reader refuses it;
-* bytes that are not UTF-8 make their line no text, and it is refused.
+* bytes that are not UTF-8 make their line no text, and it is refused; only where
+  people's own words stand in a line are they replaced (`_lines_free`).
 """
 
 import re
@@ -33,6 +34,9 @@ NOT_TEXT: Final = "not_text"
 #: Rule of a last line whose end is missing where the writer ends every line.
 TRUNCATED: Final = "truncated_line"
 
+#: Whether a `line` has bytes that are not UTF-8.
+BROKEN: Final = pl.col("line").str.contains("\ufffd", literal=True)
+
 _MARK = b"\xff"
 _BOM = b"\xef\xbb\xbf"
 # from the start of a run only, or a long run inside a line would be quadratic
@@ -49,12 +53,14 @@ class Block:
         data: The lines, each with its end.
         ended: Whether the last line has its end; only the file's last may lack it.
         repairs: Lines that lost NUL bytes. [1]
+        cut: Whether the first line was too long, and is cut.
     """
 
     first: int
     data: bytes
     ended: bool
     repairs: int
+    cut: bool = False
 
     @property
     def last(self) -> int:
@@ -72,23 +78,25 @@ class Block:
             if stripped := line.strip(_WHITE):
                 yield number, stripped
 
+    def texts(self) -> pl.DataFrame:
+        """Return the lines that are not blank: their `number` and `line`, as text."""
+        texts = self.data.decode("utf-8", errors="replace").split("\n")
+        frame = pl.DataFrame({"line": texts}, schema={"line": pl.String})
+        return (
+            frame.with_row_index("number", self.first)
+            .with_columns(pl.col("line").str.strip_chars(_WHITE.decode()))
+            .filter(pl.col("line") != "")
+        )
+
     def table(self) -> pl.DataFrame:
         """Return the lines that are not blank: their `place` and `line`, as text.
 
         Lines that are no text have a `rule`.
         """
-        texts = self.data.decode("utf-8", errors="replace").split("\n")
-        frame = pl.DataFrame({"line": texts}, schema={"line": pl.String})
-        broken = pl.col("line").str.contains("\ufffd", literal=True)
-        return (
-            frame.with_row_index("number", self.first)
-            .with_columns(pl.col("line").str.strip_chars(_WHITE.decode()))
-            .filter(pl.col("line") != "")
-            .select(
-                "line",
-                place=pl.format("line {}", "number"),
-                rule=pl.when(broken).then(pl.lit(NOT_TEXT)),
-            )
+        return self.texts().select(
+            "line",
+            place=pl.format("line {}", "number"),
+            rule=pl.when(BROKEN).then(pl.lit(NOT_TEXT)),
         )
 
 
@@ -106,16 +114,17 @@ def blocks(
         size: Bytes to read at a time. [B]
         longest: Length beyond which a line that has no end is cut. [B]
     """
-    number, rest = 1, (start or stream.read(len(_BOM))).removeprefix(_BOM)
+    number, cut = 1, False
+    rest = (start or stream.read(len(_BOM))).removeprefix(_BOM)
     while data := stream.read(size):
         whole, end, rest = (rest + data).rpartition(b"\n")
         if end:
-            yield _block(number, whole + end)
-            number += whole.count(b"\n") + 1
-        if len(rest) > longest:
-            rest = _cut(stream, _one_nul(rest), size, longest)
+            yield _block(number, whole + end, cut=cut)
+            number, cut = number + whole.count(b"\n") + 1, False
+        if len(rest) > longest and len(rest := _one_nul(rest)) > longest:
+            rest, cut = _cut(stream, rest, size), True
     if rest:
-        yield _block(number, rest)
+        yield _block(number, rest, cut=cut)
 
 
 def _one_nul(line: bytes) -> bytes:
@@ -123,10 +132,8 @@ def _one_nul(line: bytes) -> bytes:
     return b"\0" + line.lstrip(b"\0") if line.startswith(b"\0") else line
 
 
-def _cut(stream: BinaryIO, line: bytes, size: int, longest: int) -> bytes:
+def _cut(stream: BinaryIO, line: bytes, size: int) -> bytes:
     """Drop what is left of a line that is too long, and mark what is kept of it."""
-    if len(line) <= longest:
-        return line
     kept = line[:RAW_CHARACTERS] + _MARK
     while data := stream.read(size):
         _, end, rest = data.partition(b"\n")
@@ -135,9 +142,9 @@ def _cut(stream: BinaryIO, line: bytes, size: int, longest: int) -> bytes:
     return kept
 
 
-def _block(first: int, data: bytes) -> Block:
+def _block(first: int, data: bytes, *, cut: bool) -> Block:
     cleaned, repairs = _NUL_ENDS.subn(b"", data) if b"\0" in data else (data, 0)
-    return Block(first, cleaned, data.endswith(b"\n"), repairs)
+    return Block(first, cleaned, data.endswith(b"\n"), repairs, cut)
 
 
 def refuse(table: type[Table], number: int, rule: str, raw: bytes | str) -> Refusal:

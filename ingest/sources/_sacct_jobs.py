@@ -57,11 +57,10 @@ def jobs_of(
     jobs = fields.filter(~pl.col("JobID").str.contains(".", literal=True))
     rows = _placed(_listed(jobs), reading)
     refused = rows.filter(pl.col("rule").is_not_null())
-    broken = records.frame["text"].str.contains("\N{REPLACEMENT CHARACTER}").sum()
     batch = Batch(
         refused=(*records.refused, *_refusals(refused)),
         records=len(fields) + len(records.refused),
-        repairs=records.repairs + int(broken),
+        repairs=records.repairs,
         zone_used=bool(rows["naive"].any()),
     )
     return batch, rows.filter(pl.col("rule").is_null()).drop("rule", "naive", "raw")

@@ -1,14 +1,15 @@
 """Records of sacct's output: one line each, or several where a field holds newlines."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import BinaryIO, Final
+from typing import Final
 
 import polars as pl
 
-from ingest.sources._line_blocks import line_blocks
-from ingest.sources._source import RAW_CHARACTERS, Refusal
+from ingest.sources._lines import refuse
+from ingest.sources._lines_free import FreeLines
+from ingest.sources._source import Refusal
 from ingest.tables import Jobs
 
 #: Lines that one record may take: comments of users, not a file that lost its shape.
@@ -23,11 +24,10 @@ _HEADER: Final = re.compile(r"[A-Za-z][A-Za-z0-9]*([^\w\s]{1,4})[A-Za-z]")
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """Names of the fields, what stands between them, and the line they stand in."""
+    """Names of the fields, and what stands between them."""
 
     names: tuple[str, ...]
     delimiter: str
-    number: int = 1
 
     @property
     def line(self) -> str:
@@ -42,7 +42,7 @@ class Records:
     Attributes:
         frame: Columns `number` (line it starts in) and `text`.
         refused: Lines that belong to no record.
-        repairs: Records joined from several lines. [1]
+        repairs: Records joined from several lines, and lines that were mended. [1]
     """
 
     frame: pl.DataFrame
@@ -50,7 +50,7 @@ class Records:
     repairs: int
 
 
-def parse_header(line: str, number: int = 1) -> Header | None:
+def parse_header(line: str) -> Header | None:
     """Return the header that a line is, None where it is none of sacct's."""
     found = _HEADER.match(line.strip())
     if not found:
@@ -59,34 +59,28 @@ def parse_header(line: str, number: int = 1) -> Header | None:
     names = tuple(line.strip().split(delimiter))
     named = all(_NAME.fullmatch(name) for name in names[:-1])
     is_last = names[-1] == "" or _NAME.fullmatch(names[-1]) is not None
-    return (
-        Header(names, delimiter, number)
-        if named and is_last and _known(names)
-        else None
-    )
+    return Header(names, delimiter) if named and is_last and _known(names) else None
 
 
 def _known(names: tuple[str, ...]) -> bool:
     return {name.replace("JobIDRaw", "JobID") for name in names} >= _KNOWN_BY
 
 
-def records_of(stream: BinaryIO, header: Header) -> Iterator[Records]:
-    """Yield the records of a file block by block.
+def records_of(blocks: Iterable[FreeLines], header: Header) -> Iterator[Records]:
+    """Yield the records of a file block by block; a header is none.
 
     A line with fewer fields than the header is joined with those after it until the
     number fits. Lines that fit alone are never looked at one by one.
     """
     joiner = _Joiner(len(header.names) - 1)
-    seen = header.number
-    for lines in line_blocks(stream):
-        numbered = pl.DataFrame([lines.alias("text")]).with_row_index(
-            "number", seen + 1
-        )
-        seen += len(lines)
-        counted = numbered.filter(pl.col("text") != header.line).with_columns(
+    for lines in blocks:
+        if lines.refused:
+            joiner.interrupt(lines.refused)
+        texts = lines.frame.select("number", text="line")
+        counted = texts.filter(pl.col("text") != header.line).with_columns(
             bars=pl.col("text").str.count_matches(header.delimiter, literal=True)
         )
-        yield joiner.join(counted)
+        yield joiner.join(counted, lines.repairs)
     yield joiner.close()
 
 
@@ -99,7 +93,12 @@ class _Joiner:
         self._pieces: list[tuple[int, str, int]] = []
         self._refused: list[Refusal] = []
 
-    def join(self, lines: pl.DataFrame) -> Records:
+    def interrupt(self, refused: tuple[Refusal, ...]) -> None:
+        """Take lines that are refused: what waits does not go on behind them."""
+        self._refuse(len(self._pieces))
+        self._refused += refused
+
+    def join(self, lines: pl.DataFrame, repairs: int) -> Records:
         """Return the records that are complete, in the order of the file."""
         whole = lines.filter(bars=self._bars).select("number", "text")
         joined: list[tuple[int, str]] = []
@@ -107,16 +106,15 @@ class _Joiner:
         followed = pl.Series(whole["number"]) if self._pieces or len(partial) else None
         for number, text, bars in partial.iter_rows():
             self._give_up_before(number, followed)
-            if text or self._pieces:
-                self._pieces.append((number, text, bars))
-                joined += self._complete()
+            self._pieces.append((number, text, bars))
+            joined += self._complete()
         if followed is not None and len(followed):
             self._give_up_before(int(followed[-1]) + 1, followed)
         extra = pl.DataFrame(
             joined, schema={"number": pl.UInt32, "text": pl.String}, orient="row"
         )
         frame = pl.concat([whole, extra]).sort("number") if joined else whole
-        return Records(frame, self._take_refused(), len(joined))
+        return Records(frame, self._take_refused(), repairs + len(joined))
 
     def close(self) -> Records:
         """Refuse what is left at the end of the file."""
@@ -146,9 +144,7 @@ class _Joiner:
 
     def _refuse(self, count: int) -> None:
         for number, text, _ in self._pieces[:count]:
-            if text:
-                place, raw = f"line {number}", text[:RAW_CHARACTERS]
-                self._refused.append(Refusal(Jobs, place, "field_count", raw))
+            self._refused.append(refuse(Jobs, number, "field_count", text))
         del self._pieces[:count]
 
     def _take_refused(self) -> tuple[Refusal, ...]:

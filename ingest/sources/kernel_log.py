@@ -14,7 +14,7 @@ import polars as pl
 from ingest.sources._kernel_events import events_of, refusals_of
 from ingest.sources._kernel_messages import CANDIDATE
 from ingest.sources._kernel_years import SYSLOG_START, YearWalk
-from ingest.sources._line_blocks import line_blocks
+from ingest.sources._lines_free import free_lines
 from ingest.sources._source import Batch, Head, Reading, Source
 from ingest.tables import Failures
 
@@ -57,14 +57,15 @@ def read(stream: BinaryIO, reading: Reading) -> Iterator[Batch]:
     """Read the failures of a kernel log."""
     years = YearWalk()
     kept: list[pl.DataFrame] = []
-    seen = 0
-    for lines in line_blocks(stream):
-        numbered = pl.DataFrame([lines]).with_row_index("number", seen + 1)
-        turns = years.advance(numbered)
-        hits = numbered.filter(pl.col("line").str.contains(CANDIDATE))
+    for lines in free_lines(stream, Failures):
+        turns = years.advance(lines.frame)
+        hits = lines.frame.filter(pl.col("line").str.contains(CANDIDATE))
         kept.append(hits.join(turns, on="number", how="left", maintain_order="left"))
-        seen += len(lines)
-        yield Batch(records=len(lines.filter(lines != "")))
+        yield Batch(
+            refused=lines.refused,
+            records=len(lines.frame) + len(lines.refused),
+            repairs=lines.repairs,
+        )
     if not kept:
         return
     first_years = years.first_years(reading.modified_ns, reading.zone, reading.year)

@@ -5,18 +5,17 @@ Steps of a job (123.batch) are no rows: they repeat its nodes and may end after 
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import chain, islice
 from typing import BinaryIO, Final
 
 import polars as pl
 
 from ingest.errors import UnreadableFileError
+from ingest.sources._lines_free import FreeLines, free_lines
 from ingest.sources._sacct_jobs import jobs_of
 from ingest.sources._sacct_records import Header, parse_header, records_of
 from ingest.sources._source import Batch, Head, Reading, Source
 from ingest.tables import Jobs, Table
-
-#: Longest header: 150 fields of sacct take 3 kB.
-_HEADER_BYTES: Final = 65_536
 
 
 def recognizes(head: Head) -> bool:
@@ -31,10 +30,12 @@ def read(stream: BinaryIO, reading: Reading) -> Iterator[Batch]:
     Raises:
         UnreadableFileError: If the first line is not a header of sacct's.
     """
-    header = _header(stream, reading)
+    blocks = free_lines(stream, Jobs)
+    first = list(islice((block for block in blocks if len(block.frame)), 1))
+    header = _header(first, reading)
     counted = "Restarts" in header.names
     waiting: list[pl.DataFrame] = []
-    for records in records_of(stream, header):
+    for records in records_of(chain(first, blocks), header):
         batch, jobs = jobs_of(records, header, reading)
         if not counted:
             waiting.append(jobs)
@@ -46,12 +47,10 @@ def read(stream: BinaryIO, reading: Reading) -> Iterator[Batch]:
         yield Batch(rows={Jobs: _count_restarts(pl.concat(waiting))})
 
 
-def _header(stream: BinaryIO, reading: Reading) -> Header:
-    """Read up to the first line that is not blank."""
-    number, line = 1, stream.readline(_HEADER_BYTES)
-    while line in {b"\n", b"\r\n"}:
-        number, line = number + 1, stream.readline(_HEADER_BYTES)
-    header = parse_header(line.decode("utf-8-sig", errors="replace"), number)
+def _header(blocks: list[FreeLines], reading: Reading) -> Header:
+    """Return the header that the first line is."""
+    number, line = blocks[0].frame.row(0) if blocks else (1, "")
+    header = parse_header(line)
     if header is None:
         raise UnreadableFileError(
             reading.path,

@@ -1,12 +1,12 @@
 """Kernel logs: times of every envelope, and the years that syslog leaves out."""
 
-import io
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 import pytest
 
-from ingest.sources import _line_blocks, kernel_log
+from ingest.sources import _lines_free, kernel_log
 from ingest.sources._source import Batch
 from ingest.tables import Failures
 from ingest.times import parse_zone
@@ -142,10 +142,8 @@ def test_blocks_do_not_change_what_is_read(monkeypatch: pytest.MonkeyPatch) -> N
     ]
     whole = rows_of(batches_of(*lines))
 
-    def small(stream: io.BytesIO) -> Any:
-        return _line_blocks.line_blocks(stream, block_bytes=100)
-
-    monkeypatch.setattr(kernel_log, "line_blocks", small)
+    small = partial(_lines_free.free_lines, size=100)
+    monkeypatch.setattr(kernel_log, "free_lines", small)
     in_pieces = batches_of(*lines)
     assert rows_of(in_pieces) == whole
     assert sum(batch.records for batch in in_pieces) == len(lines)
