@@ -78,38 +78,63 @@ def collective_rows(
     told = _with_kind(rows).with_columns(
         is_p2p=pl.col("kind").is_in(POINT_TO_POINT), **fallback.columns()
     )
-    start = pl.col("start") + limits.base_ns
-    is_numbered = pl.col("sequence").is_not_null()
     return told.select(
-        run_id=pl.lit(reading.run_id),
-        trace_id=pl.lit(trace_id(reading)),
-        event="event",
-        step="step",
-        rank=pl.lit(rank, pl.Int32),
-        device=pl.col("device").cast(pl.Int32),
-        stream=pl.col("stream").fill_null(NO_STREAM),
-        group_id="group_id",
-        parallel_kind=parallel_kind(pl.col("group_purpose")),
-        group_size="group_size",
-        kind="kind",
-        is_p2p="is_p2p",
-        peer_rank=_peer(),
-        sequence=pl.when(~pl.col("is_p2p")).then("sequence"),
-        p2p_sequence=pl.when("is_p2p").then("sequence"),
-        match_method=pl.when(is_numbered)
-        .then(pl.lit("sequence"))
-        .otherwise(pl.lit("order")),
-        bytes_total=_bytes_total(),
-        dtype="dtype",
-        algorithm=pl.col("name").str.to_uppercase().str.extract(_ALGORITHM),
-        enqueue_ns=pl.col("launch") + limits.base_ns,
-        start_ns=start,
-        end_ns=start + pl.col("duration"),
-        duration_ns="duration",
-        time_basis=pl.lit("gpu"),
-        state=pl.lit("completed"),
-        place=PLACE,
+        pl.lit(reading.run_id).alias("run_id"),
+        pl.lit(trace_id(reading)).alias("trace_id"),
+        "event",
+        "step",
+        pl.lit(rank, pl.Int32).alias("rank"),
+        pl.col("device").cast(pl.Int32),
+        pl.col("stream").fill_null(NO_STREAM),
+        *_operation(),
+        *_message(),
+        *_times(limits),
+        PLACE.alias("place"),
     )
+
+
+def _operation() -> list[pl.Expr]:
+    """Return the columns that say what was done by whom, and how ranks are matched."""
+    is_p2p = pl.col("is_p2p")
+    method = (
+        pl.when(pl.col("sequence").is_not_null())
+        .then(pl.lit("sequence"))
+        .otherwise(pl.lit("order"))
+    )
+    return [
+        pl.col("group_id"),
+        parallel_kind(pl.col("group_purpose")).alias("parallel_kind"),
+        pl.col("group_size"),
+        pl.col("kind"),
+        is_p2p,
+        _peer().alias("peer_rank"),
+        pl.when(~is_p2p).then("sequence").alias("sequence"),
+        pl.when(is_p2p).then("sequence").alias("p2p_sequence"),
+        method.alias("match_method"),
+    ]
+
+
+def _message() -> list[pl.Expr]:
+    """Return the columns that say what was sent, and by which algorithm."""
+    name = pl.col("name").str.to_uppercase()
+    return [
+        _bytes_total().alias("bytes_total"),
+        pl.col("dtype"),
+        name.str.extract(_ALGORITHM).alias("algorithm"),
+    ]
+
+
+def _times(limits: Limits) -> list[pl.Expr]:
+    """Return the columns of times: those of the GPU, all of kernels that ended. [ns]"""
+    start = pl.col("start") + limits.base_ns
+    return [
+        (pl.col("launch") + limits.base_ns).alias("enqueue_ns"),
+        start.alias("start_ns"),
+        (start + pl.col("duration")).alias("end_ns"),
+        pl.col("duration").alias("duration_ns"),
+        pl.lit("gpu").alias("time_basis"),
+        pl.lit("completed").alias("state"),
+    ]
 
 
 def _with_kind(rows: pl.DataFrame) -> pl.DataFrame:
