@@ -30,5 +30,9 @@ class SettingError(TelemetryError):
     """A setting, an option or a field of a run card has a value that cannot be used."""
 
 
+class UsageError(TelemetryError):
+    """Options that cannot be given together."""
+
+
 class QueryError(TelemetryError):
     """A query that DuckDB refused."""

@@ -120,6 +120,9 @@ def parse(data: bytes, path: Path | str) -> RunCard:
         message = f"{path}: {error}"
         raise SettingError(message) from error
     _check_layout(card, path)
+    if card.billing == "reserved" and card.reserved_gpus is None:
+        message = f"{path}: billing is reserved: expected reserved_gpus; add how many"
+        raise SettingError(message)
     return card
 
 

@@ -1,5 +1,6 @@
 """Answers on stdout: rows of a query in four formats, and the data dictionary."""
 
+import io
 import json
 import math
 import sys
@@ -33,7 +34,7 @@ def write(rows: pl.DataFrame, form: Format) -> None:
             raise QueryError(message)
         _parquet(rows, sys.stdout.buffer)
     elif form == "csv":
-        _plain(rows).write_csv(sys.stdout.buffer)
+        _csv(_plain(rows), sys.stdout.buffer)
     elif form == "json":
         _json(rows, sys.stdout)
     else:
@@ -41,7 +42,16 @@ def write(rows: pl.DataFrame, form: Format) -> None:
 
 
 def _parquet(rows: pl.DataFrame, stream: BinaryIO) -> None:
-    rows.write_parquet(stream, compression="zstd")
+    # written whole first: a pipe that closes is then told by the pipe itself
+    whole = io.BytesIO()
+    rows.write_parquet(whole, compression="zstd")
+    stream.write(whole.getbuffer())
+
+
+def _csv(rows: pl.DataFrame, stream: BinaryIO) -> None:
+    stream.write(rows.clear().write_csv().encode())
+    parts = rows.iter_slices(ROWS_AT_ONCE)
+    stream.writelines(part.write_csv(include_header=False).encode() for part in parts)
 
 
 def _plain(rows: pl.DataFrame) -> pl.DataFrame:

@@ -7,7 +7,7 @@ from importlib.metadata import version
 
 import cyclopts
 
-from ingest.errors import TelemetryError
+from ingest.errors import TelemetryError, UsageError
 from pipeline.commands import COMMANDS
 from pipeline.commands._shared import DONE, FAILED, INTERRUPTED, MISUSED
 from pipeline.logs import one_line, say
@@ -35,16 +35,10 @@ def run_tokens(tokens: Sequence[str]) -> int:
         tokens: What stands behind the program's name.
     """
     try:
-        code = app(
-            tokens,
-            print_error=False,
-            exit_on_error=False,
-            result_action="return_value",
-        )
-        sys.stdout.flush()
-    except cyclopts.CycloptsError as error:
+        return _run(tokens)
+    except (cyclopts.CycloptsError, UsageError) as error:
         reason = one_line(str(error)).rstrip(".")
-        say(f"gpuledger: {reason}; see gpuledger --help")
+        say(f"gpuledger: {reason}; see {_help_for(tokens)}")
         return MISUSED
     except TelemetryError as error:
         say(f"gpuledger: {one_line(str(error))}")
@@ -52,12 +46,30 @@ def run_tokens(tokens: Sequence[str]) -> int:
     except KeyboardInterrupt:
         say("gpuledger: stopped; what was committed stays, run it again for the rest")
         return INTERRUPTED
-    except BrokenPipeError:
+    except OSError as error:
+        return _of_system(error)
+
+
+def _run(tokens: Sequence[str]) -> int:
+    code = app(
+        tokens, print_error=False, exit_on_error=False, result_action="return_value"
+    )
+    sys.stdout.flush()
+    return code if isinstance(code, int) else DONE
+
+
+def _of_system(error: OSError) -> int:
+    if isinstance(error, BrokenPipeError):
         # whoever read the answer has enough: leave without a word
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return DONE
-    except OSError as error:
-        name = one_line(str(error.filename or "the file system"))
-        say(f"gpuledger: {name}: {error.strerror}; make room or give access")
-        return FAILED
-    return code if isinstance(code, int) else DONE
+    name = one_line(str(error.filename or "the file system"))
+    reason = one_line(error.strerror or str(error))
+    say(f"gpuledger: {name}: {reason}; check the path, its access and the room there")
+    return FAILED
+
+
+def _help_for(tokens: Sequence[str]) -> str:
+    names = {command.__name__ for command in COMMANDS}
+    command = f" {tokens[0]}" if tokens and tokens[0] in names else ""
+    return f"gpuledger{command} --help"

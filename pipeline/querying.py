@@ -22,5 +22,8 @@ def rows_of(root: Path, query: str) -> pl.DataFrame:
         try:
             return cast("pl.DataFrame", run_query(connection, query).pl())
         except (duckdb.Error, QueryError) as error:
-            message = f"{one_line(str(error))}; gpuledger tables lists the names"
+            cause = error.__cause__ or error
+            names = isinstance(cause, duckdb.CatalogException | duckdb.BinderException)
+            hint = "; gpuledger tables lists the names" if names else ""
+            message = f"{one_line(str(error))}{hint}"
             raise QueryError(message) from error

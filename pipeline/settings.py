@@ -5,7 +5,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Any, Final
 
-from pydantic import Field, ValidationError
+from pydantic import Field, ValidationError, field_validator
 from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
@@ -15,6 +15,7 @@ from pydantic_settings import (
 from pydantic_settings.exceptions import SettingsError
 
 from ingest.errors import SettingError
+from ingest.times import parse_zone
 
 #: File of settings in the working folder.
 SETTINGS_FILE: Final = "gpuledger.toml"
@@ -56,6 +57,17 @@ class Settings(BaseSettings):
         default_factory=dict,
         description="Thresholds of analyses by name, as `gpuledger report` lists them.",
     )
+
+    @field_validator("zone")
+    @classmethod
+    def _zone_exists(cls, zone: str | None) -> str | None:
+        if zone is not None:
+            try:
+                parse_zone(zone)
+            except SettingError as error:
+                message = str(error).partition(";")[0].partition(": ")[2]
+                raise ValueError(message) from error
+        return zone
 
     @classmethod
     def settings_customise_sources(  # noqa: D102
@@ -109,5 +121,5 @@ def _first_fault(error: ValidationError) -> str:
         return f"{SETTINGS_FILE}: {name}: unknown setting; use one of {known}"
     return (
         f"{name}: {fault['msg']}, found {fault['input']!r}; correct the option,"
-        f" {PREFIX}{name.upper()} or {SETTINGS_FILE}"
+        f" {PREFIX}{str(fault['loc'][0]).upper()} or {SETTINGS_FILE}"
     )

@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from ingest.errors import SettingError
+from ingest.errors import UsageError
 from pipeline.commands._shared import (
     COMMON,
     DONE,
@@ -41,7 +41,7 @@ def nightly(
 
     if once and cron is not None:
         message = "--once and --cron: give one of the two"
-        raise SettingError(message)
+        raise UsageError(message)
     settings = settings_of(common, reading)
     night = scheduling.Night.of(inbox, settings, reading, wait=common.wait)
     if cron is not None:

@@ -12,9 +12,10 @@ def tables(name: str | None = None, *, sources: Switch = False) -> int:
         name: Table whose columns are shown.
         sources: Show the formats that can be read.
     """
-    from pipeline import answers
+    from pipeline import answers, settings
     from pipeline.steps import EVERY_TABLE
 
+    settings.load()
     if sources:
         answers.describe_sources()
     elif name is None:
