@@ -2,20 +2,20 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
 import polars as pl
-from ingest.lake import Snapshot, Writer, snapshot
 
 from analysis import ANALYSES, Analysis, Frames
 from ingest import staging
 from ingest.errors import SettingError
+from ingest.lake import Snapshot, Writer, snapshot
 from ingest.manifest import Part
-from ingest.tables import Table
-from pipeline.checking import refuse_layouts
+from ingest.tables import RunCards, Table
+from pipeline.checking import wrong_layouts
 
 #: Runs whose rows are filled; None where all are.
 Scope = frozenset[str] | None
@@ -34,15 +34,18 @@ class Analyzed:
     Attributes:
         computed: Analyses that were computed.
         skipped: Analyses whose inputs, version and thresholds were as before.
+        refused: What of the lake could not be used, in words.
     """
 
     computed: tuple[str, ...]
     skipped: tuple[str, ...]
+    refused: tuple[str, ...] = ()
 
     def lines(self) -> list[str]:
         """The summary in words."""
         computed = ", ".join(self.computed) or "none"
-        return [f"analyses computed: {computed}; unchanged: {len(self.skipped)}"]
+        head = f"analyses computed: {computed}; unchanged: {len(self.skipped)}"
+        return [head, *self.refused]
 
 
 @dataclass(slots=True)
@@ -54,6 +57,7 @@ class _Work:
     scope: Scope
     parts: dict[type[Table], list[Part]] = field(default_factory=dict)
     frames: dict[type[Table], pl.LazyFrame] = field(default_factory=dict)
+    masked: Collection[str] = ()
 
     def parts_of(self, table: type[Table]) -> list[Part]:
         return self.parts.get(table) or list(self.before.parts(table))
@@ -78,11 +82,14 @@ def analyze(
         analyses: Questions in their order.
 
     Raises:
-        SettingError: If a threshold is unknown, or a layout contradicts the data.
+        SettingError: If a threshold is unknown.
     """
-    _refuse_unknown(overrides, analyses)
+    refuse_unknown(overrides, analyses)
     work = _Work(snapshot(writer.root), writer.root, scope)
-    refuse_layouts(work.before)
+    wrong = wrong_layouts(work.before)
+    if wrong:
+        work.frames[RunCards] = _without_layouts(work.before, wrong)
+        work.masked = wrong
     computed, skipped = [], []
     for analysis in analyses:
         thresholds = {
@@ -97,7 +104,14 @@ def analyze(
         computed.append(analysis.name)
     if work.parts:
         writer.commit_results(work.parts)
-    return Analyzed(tuple(computed), tuple(skipped))
+    return Analyzed(tuple(computed), tuple(skipped), tuple(wrong.values()))
+
+
+def _without_layouts(lake: Snapshot, runs: Collection[str]) -> pl.LazyFrame:
+    """Return the run cards, as if those of some runs said nothing of a layout."""
+    is_wrong = pl.col(RUN).is_in(sorted(runs))
+    axes = pl.col("tp", "cp", "pp", "dp", "ep", "vpp", "rank_order")
+    return lake.scan(RunCards).with_columns(pl.when(~is_wrong).then(axes))
 
 
 def _compute(
@@ -141,7 +155,8 @@ def _result_key(
     schemas = {
         table.sql_name(): str(table.create_empty().schema) for table in analysis.outputs
     }
-    said = [analysis.name, analysis.version, dict(thresholds), inputs, schemas]
+    masked = sorted(work.masked) if RunCards in analysis.inputs else []
+    said = [analysis.name, analysis.version, dict(thresholds), inputs, schemas, masked]
     return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
 
 
@@ -159,9 +174,14 @@ def known_thresholds(analyses: tuple[Analysis, ...] = ANALYSES) -> dict[str, flo
     }
 
 
-def _refuse_unknown(
-    overrides: Mapping[str, float], analyses: tuple[Analysis, ...]
+def refuse_unknown(
+    overrides: Mapping[str, float], analyses: tuple[Analysis, ...] = ANALYSES
 ) -> None:
+    """Refuse a threshold that no analysis has.
+
+    Raises:
+        SettingError: With the names that there are.
+    """
     known = known_thresholds(analyses)
     for name in overrides:
         if name not in known:

@@ -1,7 +1,7 @@
 """Hold what a user said against what the lake has: runs, days and layouts."""
 
 from datetime import UTC, date, datetime, time
-from typing import Final
+from typing import Any, Final
 
 import polars as pl
 
@@ -78,28 +78,29 @@ def _runs(lake: Snapshot, since_ns: int | None) -> frozenset[str]:
     return frozenset(names)
 
 
-def refuse_layouts(lake: Snapshot) -> None:
-    """Refuse a layout whose product is not the number of ranks of its run.
+def wrong_layouts(lake: Snapshot) -> dict[str, str]:
+    """Return the runs whose layout is not that of their ranks, and what is wrong.
 
     The host map tells the number of ranks; without one, a rank beyond the product
     contradicts it too. Telemetry of only some ranks does not.
-
-    Raises:
-        SettingError: With both numbers.
     """
-    joined = _layouts(lake)
-    wrong = joined.filter(
+    wrong = _layouts(lake).filter(
         (pl.col("mapped") != pl.col("needed")) | (pl.col("seen") > pl.col("needed"))
     )
-    for row in wrong.sort("run_id").collect().iter_rows(named=True):
-        have = (
-            row["mapped"] if row["mapped"] not in {None, row["needed"]} else row["seen"]
-        )
-        message = (
-            f"run {row['run_id']!r}: its layout tp*cp*pp*dp gives {row['needed']}"
-            f" ranks, the run has {have}; correct [layout] in its run card"
-        )
-        raise SettingError(message)
+    return {row["run_id"]: _contradiction(row) for row in wrong.collect().to_dicts()}
+
+
+def _contradiction(row: dict[str, Any]) -> str:
+    is_map = row["mapped"] is not None and row["mapped"] != row["needed"]
+    have = (
+        f"its host map has {row['mapped']}"
+        if is_map
+        else f"telemetry tells of rank {row['seen'] - 1}"
+    )
+    return (
+        f"run {row['run_id']!r}: layout refused: tp*cp*pp*dp gives {row['needed']}"
+        f" ranks, {have}; correct [layout], the map or the telemetry"
+    )
 
 
 def _layouts(lake: Snapshot) -> pl.LazyFrame:

@@ -13,11 +13,11 @@ import polars as pl
 import reports
 from analysis import ANALYSES, Frames
 from analysis.runs import Runs
-from ingest.errors import SettingError
+from ingest.errors import LakeError, SettingError
 from ingest.known import display
 from ingest.lake import Snapshot, snapshot
 from ingest.tables import RunCards, Table
-from pipeline.analyzing import known_thresholds
+from pipeline.analyzing import known_thresholds, refuse_unknown
 from pipeline.settings import Settings
 from reports.dollars import Price
 from reports.provenance import Provenance
@@ -43,11 +43,18 @@ def write_report(
         run_id: Run that the report is about; all runs where None.
 
     Raises:
-        SettingError: If there is no such run.
+        SettingError: If there is no such run, or no file can have that name.
+        LakeError: If there is no lake.
     """
     from reports import page
 
+    path = output if output is not None else root / "report.html"
+    _refuse_target(path)
+    refuse_unknown(settings.thresholds)
     lake = snapshot(root)
+    if not lake.generation:
+        message = f"{root}: no lake there; ingest something first, or give --lake"
+        raise LakeError(message)
     runs: pl.DataFrame = lake.scan(Runs).collect()
     if run_id is not None:
         runs = runs.filter(Runs.run_id.col == run_id)
@@ -56,16 +63,24 @@ def write_report(
     frames = Frames({table: _of_run(lake, table, run_id) for table in reports.INPUTS})
     prices = _prices(lake.scan(RunCards).collect(), runs, settings)
     provenance = _provenance(root, settings, runs)
-    path = output or root / "report.html"
     _replace(path, page.render(frames, prices, provenance))
     return Written(path.resolve(), page.headline(frames, prices, provenance))
+
+
+def _refuse_target(path: Path) -> None:
+    if path.exists() and not path.is_file():
+        message = f"{path}: expected the name of a file, not a folder or a device"
+        raise SettingError(message)
 
 
 def _replace(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     beside = path.with_name(f".{path.name}.partial")
-    beside.write_text(text, encoding="utf-8")
-    beside.replace(path)
+    try:
+        beside.write_text(text, encoding="utf-8")
+        beside.replace(path)
+    finally:
+        beside.unlink(missing_ok=True)
 
 
 def _of_run(lake: Snapshot, table: type[Table], run_id: str | None) -> pl.LazyFrame:

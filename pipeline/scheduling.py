@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 #: Files of a night's summary, beside the report.
 SUMMARY_NAME: Final = "nightly.md"
 
+#: How long a server may take to say that it is there. [s]
+ANSWER_S: Final = 30.0
+
 #: What Prefect is told before it is imported: no calls out of this machine, and
 #: batches with which SQLite keeps up with the events of a night's tasks.
 PREFECT_SETTINGS: Final[Mapping[str, str]] = {
@@ -95,7 +98,7 @@ class Summary:
     def of(cls, done: "Done") -> Self:
         """Sum up a main job."""
         lines = tuple(one_line(line) for line in done.lines())
-        return cls(lines, done.report, done.ingested.is_partial)
+        return cls(lines, done.report, done.is_partial)
 
     def markdown(self) -> str:
         """Return the summary as Markdown in which no name is markup."""
@@ -159,6 +162,22 @@ def serve(night: Night, cron: str, say: Say) -> None:
 
 
 def prepare_prefect() -> None:
-    """Set what Prefect reads when it is imported, where nobody has."""
+    """Set what Prefect reads when it is imported, where nobody has.
+
+    Raises:
+        SettingError: If no Prefect server answers at PREFECT_API_URL.
+    """
     for name, value in PREFECT_SETTINGS.items():
         os.environ.setdefault(name, value)
+    import httpx
+
+    url = os.environ["PREFECT_API_URL"]
+    try:
+        httpx.get(f"{url}/health", timeout=ANSWER_S).raise_for_status()
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
+        reason = one_line(str(error))
+        message = (
+            f"PREFECT_API_URL: no Prefect server answers at {url} ({reason});"
+            " start it, or unset the variable to run without Prefect"
+        )
+        raise SettingError(message) from error

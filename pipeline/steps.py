@@ -114,6 +114,11 @@ class Done:
     report: str
     headline: str
 
+    @property
+    def is_partial(self) -> bool:
+        """Whether some of the input was refused."""
+        return self.ingested.is_partial or bool(self.analyzed.refused)
+
     def lines(self) -> Iterator[str]:
         """Yield the summary in words."""
         yield self.headline
@@ -131,7 +136,7 @@ def analyze(
     """Answer every question whose inputs have changed, and publish the views.
 
     Raises:
-        SettingError: If a threshold or a run is unknown, or a layout is wrong.
+        SettingError: If a threshold or a run is unknown.
     """
     scope = checking.scope_of(snapshot(writer.root), run_id, since)
     done = analyzing.analyze(writer, settings.thresholds, scope)

@@ -1,6 +1,6 @@
 """`gpuledger analyze`: the result tables of the lake."""
 
-from pipeline.commands._shared import COMMON, DONE, Common, answer, settings_of
+from pipeline.commands._shared import COMMON, DONE, PARTIAL, Common, answer, settings_of
 
 
 def analyze(
@@ -18,14 +18,20 @@ def analyze(
         since: Day (YYYY-MM-DD): only runs that were seen on it or later.
         common: What every command takes.
     """
-    from ingest.lake import open_writer
+    from ingest.errors import LakeError
+    from ingest.lake import open_writer, snapshot
     from pipeline import steps
 
     settings = settings_of(common)
+    if not snapshot(settings.lake).generation:
+        message = f"{settings.lake}: no lake there; ingest something first"
+        raise LakeError(message)
     with open_writer(
         settings.lake, wait=common.wait, grace_s=settings.grace_s
     ) as writer:
         done = steps.analyze(writer, settings, run_id=run_id, since=since)
-    for line in done.lines():
-        answer(line)
-    return DONE
+    head, *refused = done.lines()
+    answer(head)
+    for line in refused:
+        common.say(line)
+    return PARTIAL if refused else DONE

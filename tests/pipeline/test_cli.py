@@ -1,6 +1,7 @@
 """The command line: one line for what goes wrong, and the code that goes with it."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -48,12 +49,13 @@ def fails(capsys: pytest.CaptureFixture[str], code: int, *tokens: str) -> str:
         ["sql"],
         ["sql", "SELECT 1", "--format", "xml"],
         ["ingest", "x", "--jobs", "many"],
+        ["nightly", ".", "--once", "--cron", "0 2 * * *"],
     ],
 )
 def test_wrong_usage_is_2(
     capsys: pytest.CaptureFixture[str], tokens: list[str]
 ) -> None:
-    assert "see gpuledger --help" in fails(capsys, 2, *tokens)
+    assert re.search(r"; see gpuledger( \w+)? --help$", fails(capsys, 2, *tokens))
     assert not Path("lake").exists()
 
 
@@ -62,15 +64,17 @@ def test_wrong_usage_is_2(
     [
         (["ingest", "missing"], "missing: no such file or folder"),
         (["run", "missing"], "missing: no such file or folder"),
-        (["ingest", "inbox", "--zone", "Mars"], "zone 'Mars': expected"),
+        (["ingest", "inbox", "--zone", "Mars"], "zone: Value error, expected an IANA"),
         (["ingest", "inbox", "--jobs", "0"], "jobs: Input should be greater"),
         (["ingest", "inbox", "--run", "none.toml"], "none.toml: No such file"),
         (["sql", "SELECT 1"], "expected a lake"),
         (["tables", "kernel"], "kernel: no such table"),
         (["nightly", "missing"], "missing: no such folder"),
-        (["nightly", "inbox", "--once", "--cron", "0 2 * * *"], "give one of the two"),
-        (["analyze", "--since", "yesterday"], "--since 'yesterday': expected a day"),
-        (["analyze", "--run-id", "x"], "--run-id 'x': no such run in the lake"),
+        (["analyze"], "lake: no lake there; ingest something first"),
+        (["report"], "lake: no lake there; ingest something first"),
+        (["report", "-o", "inbox"], "inbox: expected the name of a file, not a folder"),
+        (["report", "-o", ""], "expected the name of a file"),
+        (["report", "-o", "/dev/null"], "/dev/null: expected the name of a file"),
     ],
 )
 def test_what_cannot_be_used_is_1(
@@ -78,6 +82,48 @@ def test_what_cannot_be_used_is_1(
 ) -> None:
     assert steps
     assert says in fails(capsys, 1, *tokens)
+
+
+@pytest.mark.parametrize(
+    ("tokens", "says"),
+    [
+        (["analyze", "--since", "yesterday"], "--since 'yesterday': expected a day"),
+        (["analyze", "--run-id", "x"], "--run-id 'x': no such run in the lake"),
+        (["report", "--run-id", "x"], "--run-id 'x': no such run in the lake"),
+    ],
+)
+def test_what_the_lake_does_not_have_is_1(
+    capsys: pytest.CaptureFixture[str], steps: str, tokens: list[str], says: str
+) -> None:
+    assert run_tokens(["ingest", steps, "--quiet"]) == 0
+    capsys.readouterr()
+    assert says in fails(capsys, 1, *tokens)
+
+
+def test_a_wrong_layout_stops_nothing_but_itself(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    # GIVEN a run whose telemetry tells of a rank that its layout has not, and another
+    for run, rank in (("good", 0), ("bad", 9)):
+        (tmp_path / run).mkdir()
+        card = f"run_id = '{run}'\n[layout]\ntp = 2\n"
+        (tmp_path / run / "run.toml").write_text(card)
+        (tmp_path / run / "steps.csv").write_text(STEPS.replace("0,0,", f"0,{rank},"))
+    # WHEN both are run
+    assert run_tokens(["run", "good", "bad"]) == 3
+    # THEN the layout is refused with both numbers, and everything else is answered
+    said = capsys.readouterr().err
+    assert (
+        "run 'bad': layout refused: tp*cp*pp*dp gives 2 ranks, telemetry tells of rank 9"
+    ) in said
+    assert "2 new files" not in said
+    query = "SELECT run_id, tp FROM runs ORDER BY 1"
+    assert run_tokens(["sql", query, "--format", "csv"]) == 0
+    assert capsys.readouterr().out.split() == ["run_id,tp", "bad,", "good,2"]
+    # AND a corrected card is taken
+    card = "run_id = 'bad'\n[layout]\ntp = 16\n"
+    (tmp_path / "bad" / "run.toml").write_text(card)
+    assert run_tokens(["run", "bad", "--quiet"]) == 0
 
 
 def test_a_refused_row_is_3_and_named(
