@@ -1,5 +1,6 @@
 """The run card: what raw telemetry does not say, in `run.toml`."""
 
+import sys
 from datetime import tzinfo
 from pathlib import Path
 from typing import Annotated, Final, Literal
@@ -12,8 +13,15 @@ from ingest.times import parse_zone
 #: Name of the file that holds a run card.
 CARD_NAME: Final = "run.toml"
 
-Positive = Annotated[int, msgspec.Meta(ge=1)]
-Amount = Annotated[float, msgspec.Meta(gt=0)]
+#: Greatest whole number of a card: what a column of the lake can hold.
+GREATEST: Final = 2**63 - 1
+
+#: Greatest amount of a card: TOML has infinity too, of which no cost can be made.
+FINITE: Final = sys.float_info.max
+
+Positive = Annotated[int, msgspec.Meta(ge=1, le=GREATEST)]
+Amount = Annotated[float, msgspec.Meta(gt=0, le=FINITE)]
+Rate = Annotated[float, msgspec.Meta(ge=0, le=FINITE)]
 Word = Annotated[str, msgspec.Meta(min_length=1)]
 Axis = Literal["tp", "cp", "pp", "dp"]
 
@@ -63,11 +71,11 @@ class Training(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 class Pricing(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """What it costs."""
 
-    usd_per_gpu_hour: Annotated[float, msgspec.Meta(ge=0)] | None = None
+    usd_per_gpu_hour: Rate | None = None
     mode: Literal["rental", "owned"] = "rental"
-    usd_per_kwh: Annotated[float, msgspec.Meta(ge=0)] | None = None
-    pue: Annotated[float, msgspec.Meta(ge=1)] | None = None
-    capex_usd_per_gpu_hour: Annotated[float, msgspec.Meta(ge=0)] | None = None
+    usd_per_kwh: Rate | None = None
+    pue: Annotated[float, msgspec.Meta(ge=1, le=FINITE)] | None = None
+    capex_usd_per_gpu_hour: Rate | None = None
 
 
 class Hosts(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -111,7 +119,7 @@ def parse(data: bytes, path: Path | str) -> RunCard:
     """
     try:
         card = msgspec.toml.decode(data, type=RunCard)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.MsgspecError, ValueError, OverflowError, RecursionError) as error:
         message = f"{path}: not a run card: {_one_line(error)}; correct the file"
         raise SettingError(message) from error
     try:
@@ -155,11 +163,21 @@ def map_path(card: RunCard, card_path: Path) -> Path | None:
     if card.hosts is None:
         return None
     folder = card_path.resolve().parent
-    path = (folder / card.hosts.map).resolve()
-    if not path.is_relative_to(folder) or not path.is_file():
+    path = _file_inside(folder, card.hosts.map)
+    if path is None:
         message = (
             f"{card_path}: hosts.map: expected a file inside {folder}, found"
             f" {card.hosts.map!r}; put the map beside the card"
         )
         raise SettingError(message)
     return path
+
+
+def _file_inside(folder: Path, name: str) -> Path | None:
+    try:
+        path = (folder / name).resolve()
+        is_there = path.is_relative_to(folder) and path.is_file()
+    except (OSError, ValueError, RuntimeError):
+        # a NUL, a name that is too long, or links that lead in a circle
+        return None
+    return path if is_there else None

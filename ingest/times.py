@@ -1,11 +1,13 @@
 """Naive time stamps, zones and exact nanoseconds."""
 
 import re
-from datetime import UTC, timedelta, timezone, tzinfo
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
+from functools import cache
 from typing import Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import polars as pl
+from polars.exceptions import PolarsError
 
 from ingest.errors import SettingError
 
@@ -32,13 +34,21 @@ def parse_zone(text: str) -> tzinfo:
         if offset < timedelta(days=1):
             return timezone(offset if sign == "+" else -offset)
     try:
-        return ZoneInfo(text)
-    except (ZoneInfoNotFoundError, ValueError, OSError) as error:
+        return _named(text)
+    except (ZoneInfoNotFoundError, ValueError, OSError, PolarsError) as error:
         message = (
             f"zone {text!r}: expected an IANA name such as Europe/Berlin or an offset"
             " such as +01:00; correct --zone or `zone` in the run card"
         )
         raise SettingError(message) from error
+
+
+@cache
+def _named(name: str) -> ZoneInfo:
+    """Return a zone that Polars has too: it keeps a list of names of its own."""
+    zone = ZoneInfo(name)
+    pl.Series([datetime(1970, 1, 1)]).dt.replace_time_zone(name)  # noqa: DTZ001
+    return zone
 
 
 def naive_to_ns(stamps: pl.Expr, zone: tzinfo) -> pl.Expr:

@@ -22,7 +22,8 @@ def recognizes(head: Head) -> bool:
         return True
     try:
         content = tomllib.loads(head.text)
-    except tomllib.TOMLDecodeError:
+    except (ValueError, RecursionError):
+        # not TOML, or with a number too long or lists too deep to be read
         return False
     return "run_id" in content and not _TABLES.isdisjoint(content)
 

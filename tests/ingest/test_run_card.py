@@ -6,6 +6,8 @@ import pytest
 
 from ingest import run_card
 from ingest.errors import SettingError
+from ingest.sources import Head
+from ingest.sources.run_card import SOURCE
 
 FULL = b"""
 run_id = "llama" # a comment
@@ -42,6 +44,20 @@ def test_empty_card_says_nothing() -> None:
     assert card.billing == "allocated"
 
 
+@pytest.mark.parametrize("value", ["9" * 5_000, "[" * 50_000, "not toml"])
+def test_what_cannot_be_read_as_toml_is_no_card(value: str) -> None:
+    data = f"a = {value}".encode()
+    assert not SOURCE.recognizes(Head("notes.txt", data))
+
+
+@pytest.mark.parametrize("name", ["a\\u0000b", "a" * 300])
+def test_a_map_that_no_file_can_be_named_is_refused(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "run.toml"
+    card = run_card.parse(f'[hosts]\nmap = "{name}"'.encode(), path)
+    with pytest.raises(SettingError, match="put the map beside the card"):
+        run_card.map_path(card, path)
+
+
 @pytest.mark.parametrize(
     ("text", "says"),
     [
@@ -56,6 +72,15 @@ def test_empty_card_says_nothing() -> None:
         ("billing = 'free'", "$.billing"),
         ("year = 99999", "$.year"),
         ("not toml", "not a run card"),
+        (f"year = {'9' * 5_000}", "not a run card"),
+        (f"year = {'[' * 50_000}", "not a run card"),
+        ("[price]\nusd_per_gpu_hour = inf", "$.price.usd_per_gpu_hour"),
+        ("[price]\nusd_per_gpu_hour = nan", "$.price.usd_per_gpu_hour"),
+        (f"[price]\nusd_per_gpu_hour = {'9' * 400}", "run.toml"),
+        ("[price]\npue = inf", "$.price.pue"),
+        ("[hardware]\npeak_tflops = inf", "$.hardware.peak_tflops"),
+        (f"[hardware]\ngpus = {2**63}", "$.hardware.gpus"),
+        (f"[layout]\ntp = {2**70}", "$.layout.tp"),
     ],
 )
 def test_bad_card_is_one_line(text: str, says: str) -> None:
