@@ -19,8 +19,8 @@ def count_slots(
 ) -> pl.LazyFrame:
     """Count the GPUs of each attempt.
 
-    A job says how many it held. Without a job these are the GPUs seen, or as many as
-    the card says where none was. Of a GPU that no source shows nobody says whether it
+    A job says how many it held. Without a job these are as many as the card says, and
+    never fewer than were seen. Of a GPU that no source shows nobody says whether it
     was a rank: it is one up to the size of the layout. Without a layout it is a spare
     if the ranks seem to be all (a host map names them, or they count up from zero),
     else a rank.
@@ -40,7 +40,7 @@ def count_slots(
     )
     named = pl.col("named")
     on_card = pl.coalesce("layout", "declared", pl.lit(0))
-    without_job = pl.when(named > 0).then(named).otherwise(on_card)
+    without_job = pl.max_horizontal(named, on_card)
     of_job = pl.coalesce("gpu_count", on_card)
     held = pl.when(pl.col("basis") == "jobs").then(of_job).otherwise(without_job)
     rest = pl.when("is_whole").then(named).otherwise(pl.col("held") - pl.col("spares"))

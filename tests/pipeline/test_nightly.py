@@ -78,6 +78,26 @@ def test_cron_without_a_server_says_what_to_do(inbox: Path) -> None:
     assert done.stderr.count("\n") == 1
 
 
+@pytest.mark.parametrize("how", [["--once"], ["--cron", "0 2 * * *"]])
+def test_a_server_that_does_not_answer_is_one_line(
+    inbox: Path, tmp_path: Path, how: list[str]
+) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))  # bound and not listening: refuses at once
+        url = f"http://127.0.0.1:{taken.getsockname()[1]}/api"
+        done = subprocess.run(
+            gpuledger("nightly", str(inbox), *how, "--lake", str(tmp_path / "lake")),
+            env=clean_environment(PREFECT_API_URL=url),
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 1
+    assert done.stderr.startswith("gpuledger: PREFECT_API_URL: no Prefect server")
+    assert url in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
 def test_names_in_a_summary_are_no_markup() -> None:
     line = "/inbox/``x`` [a](javascript:1) <b>: refused"
     text = Summary((line,), "/r`", is_partial=True).markdown()
