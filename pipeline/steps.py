@@ -12,13 +12,13 @@ from ingest.discovery import Found, Options, discover
 from ingest.known import display
 from ingest.lake import Writer, known_files, open_writer, snapshot
 from ingest.staging import Candidate, Staged
-from ingest.tables import TABLES, IngestedFiles, Table
+from ingest.tables import TABLES, IngestedFiles, RejectedRows, Table
 from pipeline import analyzing, checking
 from pipeline.analyzing import Analyzed
 from pipeline.logs import Say
 from pipeline.reporting import write_report
 from pipeline.settings import Settings
-from pipeline.summaries import Ingested
+from pipeline.summaries import Ingested, first_faults
 
 #: Stages batches of files: in this process, or as tasks of a flow.
 StageAll = Callable[[Path, Sequence[list[Candidate]]], Iterable[Staged]]
@@ -61,6 +61,7 @@ def ingest(
         files=files.sort(IngestedFiles.path.name),
         unreadable=plan.unreadable,
         assumed_runs=tuple(assumed),
+        first_faults=first_faults(snapshot(writer.root).scan(RejectedRows), new),
     )
 
 

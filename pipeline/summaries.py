@@ -1,13 +1,13 @@
 """What an ingest did, in words: sums first, refusals by name."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 import polars as pl
 
 from ingest import staging
-from ingest.tables import IngestedFiles
+from ingest.tables import IngestedFiles, RejectedRows
 
 #: Refused files that a summary names; the others are in the lake.
 REFUSED_SHOWN: Final = 20
@@ -22,12 +22,14 @@ class Ingested:
         files: Rows of IngestedFiles that came.
         unreadable: Files that could not be opened, and why.
         assumed_runs: Runs named after the folder, since nothing else names them.
+        first_faults: By file, the rule that its first refusal breaks, and where.
     """
 
     known: int
     files: pl.DataFrame = field(default_factory=IngestedFiles.create_empty)
     unreadable: tuple[tuple[str, str], ...] = ()
     assumed_runs: tuple[str, ...] = ()
+    first_faults: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def refused(self) -> pl.DataFrame:
@@ -47,7 +49,7 @@ class Ingested:
         for path, reason in self.unreadable:
             yield f"{path}: not opened: {reason}"
         for row in self.refused.head(REFUSED_SHOWN).iter_rows(named=True):
-            yield _refusal(row)
+            yield _refusal(row, self.first_faults.get(row["file_id"], ""))
         more = self.refused.height - REFUSED_SHOWN
         if more > 0:
             yield f"and {more} more files: see ingested_files where rows_rejected > 0"
@@ -64,11 +66,29 @@ class Ingested:
         )
 
 
-def _refusal(row: dict[str, object]) -> str:
+def _refusal(row: dict[str, object], fault: str) -> str:
     path = row["path"]
     if row["source"] == staging.UNRECOGNIZED:
         return f"{path}: refused: no source recognizes it (gpuledger tables --sources)"
     return (
-        f"{path}: {row['rows_rejected']} of {row['rows_read']} rows refused:"
-        f" see rejected_rows where file_id = '{row['file_id']}'"
+        f"{path}: {row['rows_rejected']} of {row['rows_read']} rows refused, first"
+        f" {fault}: see rejected_rows where file_id = '{row['file_id']}'"
     )
+
+
+def first_faults(rejected: pl.LazyFrame, files: Sequence[str]) -> dict[str, str]:
+    """Return the first refusal of each file: the rule, and the place in the file.
+
+    Args:
+        rejected: Rows of RejectedRows.
+        files: Identities of the files.
+    """
+    mine = rejected.filter(RejectedRows.file_id.col.is_in(files)).with_columns(
+        number=RejectedRows.place.col.str.extract(r"(\d+)").cast(pl.Int64, strict=False)
+    )
+    first = (
+        mine.sort("number", "place", "rule", nulls_last=True)
+        .unique("file_id", keep="first", maintain_order=True)
+        .select("file_id", pl.format("{} at {}", "rule", "place"))
+    )
+    return dict(first.collect().iter_rows())

@@ -134,7 +134,7 @@ def test_a_refused_row_is_3_and_named(
     assert said.out == (
         "2 new files (0 known): 3 rows read = 1 accepted + 2 rejected + 0 retired\n"
     )
-    assert f"{steps}: 1 of 2 rows refused" in said.err
+    assert f"{steps}: 1 of 2 rows refused, first duration_ns|min at line 3" in said.err
     assert "x.bin: refused: no source recognizes it" in said.err
 
 
