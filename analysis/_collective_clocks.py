@@ -10,6 +10,7 @@ import polars as pl
 
 from analysis._collective_matching import INSTANCE
 from analysis.robust import robust_sd
+from ingest.times import SECOND_NS
 
 #: Offset that is taken out. Ranks leave a collective within some 20 us of each other,
 #: some always a little later; clocks of hosts are off by hundreds. [ns]
@@ -17,6 +18,10 @@ LEAST_OFFSET_NS: Final = 50_000
 
 #: Offset that is taken out, over the scatter of the ends. [1]
 LEAST_SDS: Final = 5.0
+
+#: Offset that no clock of a cluster has: traces that are further apart were taken of
+#: other times, and their collectives are not the same ones. [ns]
+MOST_OFFSET_NS: Final = 60 * SECOND_NS
 
 #: Collectives that an offset must be seen in. [1]
 LEAST_COUNT: Final = 3
@@ -71,7 +76,8 @@ def _offsets(deviations: pl.LazyFrame) -> pl.LazyFrame:
     offset = pl.col("offset")
     apart = (offset.max() - offset.min()).over("series")
     scatter = pl.col("scatter").median().over("series")
-    is_clock = (apart >= LEAST_OFFSET_NS) & (apart >= LEAST_SDS * scatter)
+    beyond_chance = (apart >= LEAST_OFFSET_NS) & (apart >= LEAST_SDS * scatter)
+    is_clock = beyond_chance & (apart <= MOST_OFFSET_NS)
     often = pl.col("seen").min().over("series") >= LEAST_COUNT
     clocks = of_rank.filter(is_clock & often)
     return clocks.select(*_SEEN_BY, offset_ns=offset.round().cast(pl.Int64))

@@ -8,9 +8,14 @@ import polars as pl
 from analysis._collective_clocks import without_offsets
 from analysis._collective_kinds import is_joint
 from analysis._collective_matching import INSTANCE, PAIR, match
+from ingest.times import SECOND_NS
 
 #: Rows to hold at once; matching a row takes some 600 B.
 BATCH_ROWS: Final = 1_000_000
+
+#: No rank leaves before the last one has arrived: where one seems to, by more than
+#: clocks can be off that nothing corrects, the rows are not of one collective. [ns]
+APART_NS: Final = SECOND_NS
 
 _GROUP: Final = ("run_id", "group_id")
 
@@ -23,7 +28,7 @@ def rank_waits(collectives: pl.LazyFrame, attempts: pl.LazyFrame) -> pl.LazyFram
     Where all leave together, a rank waits from its arrival to the last one. A receive
     waits for the start of its send. Broadcasts and reduces wait for a root that no
     source names: their waits are null, and so are those of collectives that a rank is
-    missing from.
+    missing from, and of rows too far apart to be one collective.
 
     The clocks of ranks are compared by the ends of their collectives, and what they are
     off is taken out. Times of a host's clock are no arrivals. Of such rows the duration
@@ -102,6 +107,7 @@ def _gathered(rows: pl.LazyFrame) -> pl.LazyFrame:
         late_ns=pl.when(pl.len() > 1).then(first_two.max() - first_two.min()),
         late_send_ns=_ARRIVAL.filter(sent).max() - _ARRIVAL.filter(~sent).max(),
         last_rank=pl.col("rank").sort_by(_ARRIVAL).last(),
+        first_left_ns=_LEFT.min(),
         last_left_ns=pl.when(_LEFT.is_not_null().all()).then(_LEFT.max()),
         residual_ns=_LEFT.max() - _LEFT.min(),
     )
@@ -114,7 +120,9 @@ def _told(gathered: pl.LazyFrame) -> pl.LazyFrame:
     which should be one instant, is a tie: clocks differ by that much.
     """
     complete = pl.col("is_known") & (pl.col("ranks_seen") >= pl.col("ranks_expected"))
-    can_tell = complete & (pl.col("joint") | pl.col("is_pair"))
+    ahead = pl.col("last_arrival_ns") - pl.col("first_left_ns")
+    is_one = (ahead <= APART_NS).fill_null(value=True)
+    can_tell = complete & pl.when("joint").then(is_one).otherwise("is_pair")
     late = pl.when("is_pair").then(pl.col("late_send_ns").clip(0)).otherwise("late_ns")
     residual = pl.when(pl.col("joint") & can_tell).then("residual_ns")
     is_clear = late > residual.fill_null(0)
@@ -123,4 +131,4 @@ def _told(gathered: pl.LazyFrame) -> pl.LazyFrame:
         residual_ns=residual,
         late_ns=pl.when(can_tell).then(late),
         last_rank=pl.when(can_tell & is_clear).then("last_rank"),
-    ).drop("is_known", "late_send_ns", "is_pair")
+    ).drop("is_known", "late_send_ns", "is_pair", "first_left_ns")

@@ -51,6 +51,21 @@ def test_arrivals_closer_than_the_clocks_are_a_tie() -> None:
     assert row["last_rank"] is None
 
 
+@pytest.mark.parametrize("count", [1, 5])
+def test_traces_of_other_times_are_not_one_collective(count: int) -> None:
+    # rank 1 was traced a day later: rank 0 left long before it came, which cannot be
+    day = 86_400 * 10**9
+    rows = measure(
+        *(seen(0, 100 * n, 100 * n + 50, sequence=n) for n in range(count)),
+        *(seen(1, day + 100 * n, day + 100 * n + 50, sequence=n) for n in range(count)),
+    )
+    assert len(rows) == count
+    for row in rows:
+        assert row["ranks_seen"] == 2
+        assert (row["wait_ns_max"], row["late_ns"], row["last_rank"]) == (None,) * 3
+        assert (row["transfer_ns"], row["clock_residual_ns"]) == (None, None)
+
+
 def test_equal_arrivals_name_nobody() -> None:
     (row,) = measure(seen(0, 5, 20), seen(1, 5, 20))
     assert (row["late_ns"], row["last_rank"], row["wait_ns_total"]) == (0, None, 0)
