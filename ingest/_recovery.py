@@ -30,7 +30,7 @@ def recover(root: Path, replaced_before_ns: int) -> None:
     Raises:
         LakeError: If the manifest is damaged or missing.
     """
-    _refuse_lost_manifest(root)
+    refuse_lost_manifest(root)
     now = manifest.load(root)
     old = {r.path for r in now.replaced if r.replaced_ns <= replaced_before_ns}
     kept = {p.path for p in now.parts} | {r.path for r in now.replaced} - old
@@ -49,7 +49,12 @@ def _parts_on_disk(root: Path) -> Iterator[Path]:
             yield path
 
 
-def _refuse_lost_manifest(root: Path) -> None:
+def refuse_lost_manifest(root: Path) -> None:
+    """Refuse a lake that has been written and does not tell its parts any more.
+
+    Raises:
+        LakeError: If it is one.
+    """
     if (root / CATALOG).exists() and not (root / manifest.MANIFEST).exists():
         message = (
             f"{root / manifest.MANIFEST}: missing, though the lake has been written;"

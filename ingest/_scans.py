@@ -2,12 +2,18 @@
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Final
 
 import polars as pl
+from polars.exceptions import PanicException, PolarsError
 
 from ingest._schema import ROW, fingerprint_of, schema_of
+from ingest.errors import LakeError
 from ingest.manifest import Part
 from ingest.tables import Table
+
+#: What Polars raises where the bytes of a file are not what they were.
+BROKEN: Final = (PolarsError, PanicException)
 
 
 def scan(root: Path, parts: Sequence[Part], table: type[Table]) -> pl.LazyFrame:
@@ -15,6 +21,9 @@ def scan(root: Path, parts: Sequence[Part], table: type[Table]) -> pl.LazyFrame:
 
     A column that a part was written without is null. The order of rows is that of the
     parts and of the rows in them.
+
+    Raises:
+        LakeError: If a part is gone or has another size than when it was written.
     """
     current = fingerprint_of(table)
     schema = schema_of(table)
@@ -23,7 +32,8 @@ def scan(root: Path, parts: Sequence[Part], table: type[Table]) -> pl.LazyFrame:
         if fingerprint == current:
             frames.append(scan_as_written(root, group, schema))
         else:
-            frames.append(_conform(scan_as_written(root, group), schema))
+            present = columns_of(root, group[0])
+            frames.append(_conform(scan_as_written(root, group), schema, present))
     return pl.concat(frames) if frames else pl.LazyFrame(schema=schema)
 
 
@@ -56,13 +66,50 @@ def by_fingerprint(parts: Sequence[Part]) -> Iterator[tuple[str, list[Part]]]:
 def scan_as_written(
     root: Path, parts: Sequence[Part], schema: pl.Schema | None = None
 ) -> pl.LazyFrame:
-    """Return the rows of parts with one fingerprint, with the columns they have."""
+    """Return the rows of parts with one fingerprint, with the columns they have.
+
+    Raises:
+        LakeError: If a part is gone or has another size than when it was written.
+    """
+    for part in parts:
+        _refuse_other_size(root, part)
     paths = [root / part.path for part in parts]
     return pl.scan_parquet(paths, schema=schema, glob=False, hive_partitioning=False)
 
 
-def _conform(frame: pl.LazyFrame, schema: pl.Schema) -> pl.LazyFrame:
-    present = frame.collect_schema().names()
+def columns_of(root: Path, part: Part) -> list[str]:
+    """Return the columns that a part was written with.
+
+    Raises:
+        LakeError: If the part is damaged.
+    """
+    try:
+        return scan_as_written(root, [part]).collect_schema().names()
+    except BROKEN as error:
+        raise damaged(root, part, str(error)) from error
+
+
+def damaged(root: Path, part: Part, found: str) -> LakeError:
+    """Return what to say of a part that is not as it was written."""
+    return LakeError(
+        f"{root / part.path}: expected a part of {part.rows} rows in {part.bytes}"
+        f" bytes, found {found}; restore it from a backup, or ingest everything into a"
+        " new folder"
+    )
+
+
+def _refuse_other_size(root: Path, part: Part) -> None:
+    try:
+        size = (root / part.path).stat().st_size
+    except OSError as error:
+        raise damaged(root, part, error.strerror or str(error)) from error
+    if size != part.bytes:
+        raise damaged(root, part, f"{size} bytes")
+
+
+def _conform(
+    frame: pl.LazyFrame, schema: pl.Schema, present: Sequence[str]
+) -> pl.LazyFrame:
     return frame.select(
         (pl.col(name) if name in present else pl.lit(None)).cast(dtype).alias(name)
         for name, dtype in schema.items()

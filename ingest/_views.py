@@ -56,8 +56,8 @@ def _select(lake: Snapshot, table: type[Table]) -> str:
     schema = schema_of(table)
     selects = []
     for _, parts in _scans.by_fingerprint(lake.parts(table)):
-        first = _scans.scan_as_written(lake.root, parts[:1]).collect_schema()
-        columns = _columns(schema, frozenset(first.names()))
+        present = _scans.columns_of(lake.root, parts[0])
+        columns = _columns(schema, frozenset(present))
         selects.append(f"SELECT {columns} FROM {_read(parts)}")  # noqa: S608 - quoted
     if not selects:
         return f"SELECT {_columns(schema, frozenset())} WHERE false"

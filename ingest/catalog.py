@@ -12,7 +12,7 @@ from ingest import _disk
 from ingest._recovery import CATALOG, refuse_unusable
 from ingest._views import statements, text, texts
 from ingest.errors import LakeError, QueryError
-from ingest.lake import snapshot
+from ingest.lake import Snapshot, snapshot
 from ingest.tables import Table
 
 #: A setting of DuckDB, as its connections take it.
@@ -29,10 +29,12 @@ _OFFLINE: Final[dict[str, Config]] = {
 
 #: How a query begins that reads. EXPLAIN ANALYZE runs what follows it, and a PIVOT
 #: within COPY makes several statements of it: both may write.
+#: A comment may stand before it, but none within a comment, which DuckDB would nest.
 _READS: Final = re.compile(
-    r"\s*(explain\s+(analyze\s+)?)?"
+    r"(\s|--[^\r\n]*[\r\n]|/\*((?!/\*|\*/).)*\*/)*"
+    r"(explain\s+(analyze\s+)?)?"
     r"(select|from|with|pivot|unpivot|values|table|describe|summarize)\b",
-    re.IGNORECASE,
+    re.IGNORECASE | re.DOTALL,
 )
 
 
@@ -44,21 +46,37 @@ def publish(root: Path, tables: Sequence[type[Table]]) -> None:
         tables: Tables that get a view, those without rows too.
 
     Raises:
-        LakeError: If the manifest is damaged, or the folder's name cannot be used.
+        LakeError: If the manifest or a part is damaged, the folder's name cannot be
+            used, or the disk is full.
     """
     refuse_unusable(root)
     lake = snapshot(root)
     with _disk.replacing(root / CATALOG) as partial:
-        config = _OFFLINE | {"storage_compatibility_version": _STORAGE}
-        with duckdb.connect(partial, config=config) as connection:
-            _search_in(connection, root)
-            connection.begin()
-            for table in tables:
-                for statement in statements(lake, table):
-                    connection.execute(statement)
-            connection.commit()
+        try:
+            _build(partial, lake, tables)
+        except duckdb.Error as error:
+            message = (
+                f"{root / CATALOG}: the views cannot be written ({error}); make room in"
+                " the lake's folder, then run gpuledger analyze to build them"
+            )
+            raise LakeError(message) from error
+        finally:
+            partial.with_name(f"{partial.name}.wal").unlink(missing_ok=True)
         with partial.open("rb") as file:
             _disk.sync(file)
+
+
+def _build(file: Path, lake: Snapshot, tables: Sequence[type[Table]]) -> None:
+    config = _OFFLINE | {"storage_compatibility_version": _STORAGE}
+    with duckdb.connect(file, config=config) as connection:
+        _search_in(connection, lake.root)
+        connection.begin()
+        for table in tables:
+            for statement in statements(lake, table):
+                connection.execute(statement)
+        connection.commit()
+        # closing would do this too, but would not tell that it failed
+        connection.execute("CHECKPOINT")
 
 
 def open_catalog(root: Path) -> duckdb.DuckDBPyConnection:
@@ -68,7 +86,7 @@ def open_catalog(root: Path) -> duckdb.DuckDBPyConnection:
     What it could still do, write over one of the parts, `run_query` refuses.
 
     Raises:
-        LakeError: If there is no lake.
+        LakeError: If there is no lake, or its views cannot be opened.
     """
     refuse_unusable(root)
     if not (root / CATALOG).exists():
@@ -81,10 +99,19 @@ def open_catalog(root: Path) -> duckdb.DuckDBPyConnection:
         connection.execute("USE lake")
         _search_in(connection, root)
         _confine(connection, root)
-    except BaseException:
+    except BaseException as error:
         connection.close()
+        if isinstance(error, duckdb.Error):
+            raise _unusable(root / CATALOG, error) from error
         raise
     return connection
+
+
+def _unusable(catalog: Path, error: duckdb.Error) -> LakeError:
+    return LakeError(
+        f"{catalog}: expected the views of a lake ({error}); delete it, then run"
+        " gpuledger analyze to build it again"
+    )
 
 
 def run_query(
@@ -96,11 +123,15 @@ def run_query(
         QueryError: If the query is anything else, or DuckDB refuses it.
     """
     try:
+        query.encode()
         statements = duckdb.extract_statements(query)
         if len(statements) != 1 or not _only_reads(statements[0]):
             message = "expected one query that reads, such as SELECT or DESCRIBE"
             raise QueryError(message)
         return connection.sql(query)
+    except UnicodeEncodeError as error:
+        message = "expected a query in UTF-8; correct the bytes that are not"
+        raise QueryError(message) from error
     except duckdb.Error as error:
         raise QueryError(str(error)) from error
 

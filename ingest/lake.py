@@ -13,7 +13,7 @@ import polars as pl
 from ingest import _commit, _disk, _scans, manifest
 from ingest._draft import Draft
 from ingest._lock import locked
-from ingest._recovery import recover, refuse_unusable
+from ingest._recovery import recover, refuse_lost_manifest, refuse_unusable
 from ingest.manifest import Manifest, Part
 from ingest.staging import Staged
 from ingest.tables import IngestedFiles, Table
@@ -24,6 +24,9 @@ T = TypeVar("T", bound=Table)
 #: How long replaced parts are kept for those who still read them: longer than any
 #: report or query takes. [s]
 GRACE_S: Final = 3_600.0
+
+#: What is raised where a part is damaged that has kept its size; see refuse_damaged.
+BROKEN: Final = _scans.BROKEN
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +47,11 @@ class Snapshot:
         return tuple(self.manifest.of(name, "raw", "derived", "result"))
 
     def scan(self, table: type[T]) -> dy.LazyFrame[T]:
-        """Return the rows of a table, lazily; empty where there are none."""
+        """Return the rows of a table, lazily; empty where there are none.
+
+        Raises:
+            LakeError: If a part is gone or has another size than when it was written.
+        """
         frame = _scans.scan(self.root, self.parts(table), table)
         return cast("dy.LazyFrame[T]", frame)
 
@@ -146,8 +153,9 @@ def snapshot(root: Path) -> Snapshot:
     """Take the list of parts, once. A folder without a lake is an empty one.
 
     Raises:
-        LakeError: If the manifest is damaged.
+        LakeError: If the manifest is damaged, or gone from a lake that was written.
     """
+    refuse_lost_manifest(root)
     return Snapshot(root, manifest.load(root))
 
 
@@ -155,6 +163,25 @@ def known_files(root: Path) -> dy.DataFrame[IngestedFiles]:
     """Return what is known of every file in the lake.
 
     Raises:
-        LakeError: If the manifest is damaged.
+        LakeError: If the manifest or a part is damaged.
     """
-    return snapshot(root).scan(IngestedFiles).collect()
+    try:
+        return snapshot(root).scan(IngestedFiles).collect()
+    except BROKEN:
+        refuse_damaged(root)
+        raise
+
+
+def refuse_damaged(root: Path) -> None:
+    """Read every part, to name one that is not as it was written.
+
+    Raises:
+        LakeError: If there is one.
+    """
+    for part in snapshot(root).manifest.parts:
+        try:
+            rows = _scans.scan_as_written(root, [part]).collect().height
+        except BROKEN as error:
+            raise _scans.damaged(root, part, str(error)) from error
+        if rows != part.rows:
+            raise _scans.damaged(root, part, f"{rows} rows")

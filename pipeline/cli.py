@@ -9,7 +9,14 @@ import cyclopts
 
 from ingest.errors import TelemetryError, UsageError
 from pipeline.commands import COMMANDS
-from pipeline.commands._shared import DONE, FAILED, INTERRUPTED, MISUSED
+from pipeline.commands._shared import (
+    COMMON,
+    DONE,
+    FAILED,
+    INTERRUPTED,
+    MISUSED,
+    settings_of,
+)
 from pipeline.logs import one_line, say
 
 app = cyclopts.App(
@@ -48,6 +55,9 @@ def run_tokens(tokens: Sequence[str]) -> int:
         return INTERRUPTED
     except OSError as error:
         return _of_system(error)
+    except _broken():
+        say(f"gpuledger: {one_line(_damage_for(tokens))}")
+        return FAILED
 
 
 def _run(tokens: Sequence[str]) -> int:
@@ -56,6 +66,25 @@ def _run(tokens: Sequence[str]) -> int:
     )
     sys.stdout.flush()
     return code if isinstance(code, int) else DONE
+
+
+def _broken() -> tuple[type[BaseException], ...]:
+    # asked for only when nothing above has caught an error: Polars takes long to load
+    from ingest.lake import BROKEN
+
+    return BROKEN
+
+
+def _damage_for(tokens: Sequence[str]) -> str:
+    """Name the part of the lake that cannot be read; raise again if all can be."""
+    from ingest.lake import refuse_damaged
+
+    _, bound, _ = app.parse_args(tokens, print_error=False, exit_on_error=False)
+    try:
+        refuse_damaged(settings_of(bound.arguments.get("common", COMMON)).lake)
+    except TelemetryError as damage:
+        return str(damage)
+    raise  # noqa: PLE0704 - the error that is handled by the caller
 
 
 def _of_system(error: OSError) -> int:

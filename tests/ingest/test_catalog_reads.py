@@ -27,6 +27,9 @@ FORBIDDEN = (
     "CREATE TABLE memory.t AS SELECT 1",
     "DROP VIEW training_metrics",
     "COPY (PIVOT training_metrics ON step USING sum(loss)) TO '{out}'",
+    "/* a */ EXPLAIN ANALYZE COPY (SELECT 1) TO '{part}' (FORMAT csv)",
+    "/* /* */ EXPLAIN SELECT 1 */ EXPLAIN ANALYZE COPY (SELECT 1) TO '{part}'",
+    "-- EXPLAIN SELECT\nEXPLAIN ANALYZE COPY (SELECT 1) TO '{part}' (FORMAT csv)",
     "EXPLAIN ANALYZE COPY (PIVOT training_metrics ON step) TO '{part}' (FORMAT csv)",
     "INSTALL httpfs",
     "LOAD httpfs",
@@ -41,6 +44,7 @@ FORBIDDEN = (
     "SELEC",
     "",
     "-- nothing",
+    "SELECT '\udcff'",
 )
 
 
@@ -70,6 +74,7 @@ def test_a_query_can_only_read_the_lake(root: Path, tmp_path: Path, text: str) -
         "SHOW TABLES",
         "SUMMARIZE training_metrics",
         "EXPLAIN SELECT 1",
+        "/* x */ -- y\n EXPLAIN SELECT 1",
         "explain analyze from training_metrics",
         "SELECT * FROM (PIVOT training_metrics ON step USING sum(loss))",
         "SELECT 'a; COPY b TO c';",
