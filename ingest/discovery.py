@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from ingest import run_card
+from ingest._names import display, resolved
 from ingest.errors import SettingError, TelemetryError
 from ingest.run_card import CARD_NAME, RunCard
 
@@ -52,17 +53,19 @@ def discover(
     """List every file under the paths, each once, in the order of their names.
 
     Hidden files and folders and the lake itself are passed over; a run card above a
-    path, and the host map it names, are listed too.
+    path, and the host map it names, are listed too, and so is what cannot be read: a
+    link that leads nowhere, a pipe, a folder that may not be listed.
 
     Raises:
-        TelemetryError: If a path matches nothing.
+        TelemetryError: If a path matches nothing, or links lead in a circle.
         SettingError: If a run card cannot be used, or two describe one run.
     """
     cards = _Cards(options)
+    home = resolved(lake) if lake else None
     found: dict[Path, Found] = {}
     for root in _expand(paths):
         folder = root if root.is_dir() else root.parent
-        for path in _files(root, lake.resolve() if lake else None):
+        for path in _files(root, home):
             found.setdefault(path, cards.describe(path, folder))
     for path in cards.companions():
         found.setdefault(path, cards.describe(path, path.parent))
@@ -72,20 +75,21 @@ def discover(
 def _expand(paths: Sequence[Path]) -> Iterator[Path]:
     for path in paths:
         if path.exists():
-            yield path.resolve()
+            yield resolved(path)
             continue
         matches = sorted(glob.glob(str(path), recursive=True))  # noqa: PTH207 - absolute
         if not matches:
-            message = f"{path}: no such file or folder; check the path"
+            message = f"{display(path)}: no such file or folder; check the path"
             raise TelemetryError(message)
-        yield from (Path(match).resolve() for match in matches)
+        yield from (resolved(Path(match)) for match in matches)
 
 
 def _files(root: Path, lake: Path | None) -> Iterator[Path]:
-    if root.is_file():
+    if not root.is_dir():
         yield root
         return
-    for where, names, files in os.walk(root):
+    shut: list[OSError] = []
+    for where, names, files in os.walk(root, onerror=shut.append):
         folder = Path(where)
         names[:] = sorted(
             name
@@ -93,9 +97,9 @@ def _files(root: Path, lake: Path | None) -> Iterator[Path]:
             if not name.startswith(".") and (folder / name).resolve() != lake
         )
         for name in sorted(files):
-            path = folder / name
-            if not name.startswith(".") and path.is_file():
-                yield path
+            if not name.startswith("."):
+                yield folder / name
+    yield from (Path(error.filename) for error in shut)
 
 
 class _Cards:
@@ -115,9 +119,9 @@ class _Cards:
             path=path,
             zone=zone,
             zone_basis=zone_basis,
-            run_id=run_id,
+            run_id=display(run_id),
             run_id_basis=run_id_basis,
-            cluster=card.cluster or self._options.cluster,
+            cluster=display(card.cluster or self._options.cluster),
             year=card.year,
         )
 
@@ -141,7 +145,7 @@ class _Cards:
 
     def _card_path(self, folder: Path) -> Path | None:
         if self._options.card:
-            return self._options.card.resolve()
+            return resolved(self._options.card)
         if folder not in self._nearest:
             here = folder / CARD_NAME
             above = folder.parent

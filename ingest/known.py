@@ -1,81 +1,133 @@
 """What is known of the lake's files, and which of them a new file replaces."""
 
-import os
 from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import polars as pl
 
-from ingest.discovery import Found
-from ingest.files import Fingerprint
-from ingest.sources import Source
+from ingest._looking import Hashed, Kin, Opened
+from ingest._names import display
+from ingest._reading import UNRECOGNIZED
+from ingest.tables import IngestedFiles
+
+__all__ = ["ONE_PER_RUN", "Known", "display", "index_of", "superseded"]
 
 #: Sources of which a run has one file: an edited one takes the place of the old.
 ONE_PER_RUN: Final = frozenset({"run-card", "host-map"})
 
+#: Columns of IngestedFiles that a new file is looked up by.
+_COLUMNS: Final = (
+    IngestedFiles.file_id.name,
+    IngestedFiles.path.name,
+    IngestedFiles.sha256.name,
+    IngestedFiles.source.name,
+    IngestedFiles.bytes.name,
+    IngestedFiles.rows_accepted.name,
+    IngestedFiles.rows_retired.name,
+    IngestedFiles.run_id.name,
+)
 
-def display(path: Path) -> str:
-    """Return a path as text that can be printed and stored, whatever its bytes."""
-    return os.fsencode(path).decode("utf-8", errors="backslashreplace")
+Row = dict[str, Any]
+
+
+def _lists() -> defaultdict[Any, list[Row]]:
+    return defaultdict(list)
 
 
 @dataclass(slots=True)
 class Known:
-    """Files of the lake, by what a new file may have in common with them."""
+    """Files of the lake, by what a new file may have in common with them.
+
+    Attributes:
+        ids: Identities of all of them.
+        fruitless: Identities of those that gave no row.
+        by_content: Rows by SHA-256.
+        by_kin: Rows by source and run.
+        by_path: Rows by path.
+    """
 
     ids: set[str] = field(default_factory=set)
-    sizes: set[int] = field(default_factory=set)
-    by_content: dict[str, list[dict[str, str]]] = field(
-        default_factory=lambda: defaultdict(list)
-    )
-    by_run: dict[tuple[str, str | None], list[str]] = field(
-        default_factory=lambda: defaultdict(list)
-    )
+    fruitless: set[str] = field(default_factory=set)
+    by_content: defaultdict[str, list[Row]] = field(default_factory=_lists)
+    by_kin: defaultdict[Kin, list[Row]] = field(default_factory=_lists)
+    by_path: defaultdict[str, list[Row]] = field(default_factory=_lists)
+    _sizes: dict[Kin, set[int]] = field(default_factory=dict)
+
+    def sizes_of(self, file: Opened) -> set[int]:
+        """Sizes of files with rows that this one may have grown from. [B]"""
+        if file.kin not in self._sizes:
+            self._sizes[file.kin] = _sizes(self.by_kin[file.kin])
+        return self._sizes[file.kin] | _sizes(self.by_path[file.path])
+
+
+def _sizes(rows: Iterable[Row]) -> set[int]:
+    return {row["bytes"] for row in rows if row["rows_accepted"] > 0}
 
 
 def index_of(known: pl.DataFrame) -> Known:
     """Return the rows of IngestedFiles, by what a new file is looked up by."""
     index = Known()
-    columns = (
-        "file_id",
-        "path",
-        "sha256",
-        "source",
-        "bytes",
-        "rows_accepted",
-        "run_id",
-    )
-    for row in known.select(columns).iter_rows(named=True):
+    for row in known.select(_COLUMNS).iter_rows(named=True):
         index.ids.add(row["file_id"])
-        if row["rows_accepted"] > 0:
-            index.sizes.add(row["bytes"])
+        if row["rows_accepted"] + row["rows_retired"] == 0:
+            index.fruitless.add(row["file_id"])
         index.by_content[row["sha256"]].append(row)
-        index.by_run[row["source"], row["run_id"]].append(row["file_id"])
+        index.by_kin[row["source"], row["run_id"]].append(row)
+        index.by_path[row["path"]].append(row)
     return index
 
 
-def superseded(
-    file: Found, source: Source | None, print_: Fingerprint, lake: Known
-) -> set[str]:
+def superseded(file: Hashed, lake: Known, found: Collection[str]) -> set[str]:
     """Files whose rows leave when this one's come.
 
     Those that it is a grown copy of, those with its content read with other options,
-    and of a run card those of the same run.
+    and of a run card those of the same run or at its path. Rows of another run leave
+    only if their file is not found again as it was.
+
+    Args:
+        file: The file that comes.
+        lake: Files of the lake.
+        found: Identities of all files of this ingest.
     """
-    if source is None:
-        return set()
-    grown = {
+    taken = {
         row["file_id"]
-        for sha256 in print_.prefixes
-        for row in lake.by_content[sha256]
-        if row["source"] == source.name
+        for row in (*_grown(file, lake), *_same(file, lake), *_rivals(file, lake))
     }
-    same = {
+    return taken.difference(found) | {
         row["file_id"]
-        for row in lake.by_content.get(print_.sha256, ())
-        if row["path"] == display(file.path) or not Path(row["path"]).exists()
+        for row in _grown(file, lake)
+        if row["run_id"] == file.opened.file.run_id
     }
-    rival = lake.by_run[source.name, file.run_id] if source.name in ONE_PER_RUN else ()
-    return grown | same | set(rival)
+
+
+def _grown(file: Hashed, lake: Known) -> Iterator[Row]:
+    family, run_id = file.opened.kin
+    if file.opened.source is None:
+        return
+    for sha256 in file.print_.prefixes:
+        for row in lake.by_content.get(sha256, ()):
+            mine = row["run_id"] == run_id or row["path"] == file.opened.path
+            if mine and row["source"] == family:
+                yield row
+
+
+def _same(file: Hashed, lake: Known) -> Iterator[Row]:
+    # what nobody claimed before is of the family of whoever claims it now
+    families = {file.opened.family, UNRECOGNIZED}
+    for row in lake.by_content.get(file.print_.sha256, ()):
+        here = row["path"] == file.opened.path
+        if row["source"] in families and (here or not Path(row["path"]).exists()):
+            yield row
+
+
+def _rivals(file: Hashed, lake: Known) -> Iterator[Row]:
+    opened = file.opened
+    if opened.family not in ONE_PER_RUN:
+        return
+    yield from lake.by_kin[opened.kin]
+    for row in lake.by_path[opened.path]:
+        if row["source"] == opened.family:
+            yield row

@@ -7,11 +7,11 @@ from typing import Final
 
 import polars as pl
 
-from ingest import files
+from ingest._looking import Hashed, Kin, look
 from ingest.discovery import Found
-from ingest.known import Known, display, index_of, superseded
-from ingest.sources import SOURCES, Reading, Source
-from ingest.staging import UNRECOGNIZED, Candidate
+from ingest.known import Known, index_of, superseded
+from ingest.sources import Reading
+from ingest.staging import Candidate
 
 #: Files that are staged together, unless their sizes say otherwise.
 BATCH_FILES: Final = 256
@@ -56,79 +56,63 @@ class Plan:
 def plan(found: Sequence[Found], known: pl.DataFrame) -> Plan:
     """Look at every file once and decide what is to be read.
 
+    A file that is the beginning of another of the same source and run is not read: it
+    counts as known, whichever came first.
+
     Args:
         found: Files that were asked for.
         known: Rows of IngestedFiles of the lake.
     """
     lake = index_of(known)
+    hashed, unreadable = look(found, lake.sizes_of)
+    ids = {file.file_id for file in hashed}
+    beginnings = _beginnings(hashed, lake)
     candidates: list[Candidate] = []
     old: list[Path] = []
-    unreadable: list[tuple[str, str]] = []
-    for file in found:
-        try:
-            candidate = _candidate(file, lake)
-        except OSError as error:
-            unreadable.append((display(file.path), error.strerror or str(error)))
-            continue
-        if candidate.reading.file_id in lake.ids:
-            old.append(file.path)
+    taken = set(lake.ids)
+    for file in hashed:
+        begins = (file.opened.kin, file.print_.sha256) in beginnings
+        if begins or file.file_id in taken:
+            old.append(file.opened.file.path)
         else:
-            lake.ids.add(candidate.reading.file_id)
-            candidates.append(candidate)
+            taken.add(file.file_id)
+            candidates.append(_candidate(file, superseded(file, lake, ids)))
     return Plan(tuple(candidates), tuple(old), tuple(unreadable))
 
 
-def _candidate(file: Found, lake: Known) -> Candidate:
-    head = files.head_of(file.path)
-    source = files.recognize(head, SOURCES)
-    print_ = files.fingerprint(file.path, lake.sizes)
-    options = _options(file, head.name, source)
-    file_id = files.file_id(
-        print_.sha256,
-        source.name if source else UNRECOGNIZED,
-        source.version if source else _catalogue(),
-        options,
-    )
-    reading = _reading(file, head.name, file_id)
-    taken = superseded(file, source, print_, lake) - {file_id}
+def _beginnings(hashed: Iterable[Hashed], lake: Known) -> set[tuple[Kin, str]]:
+    # where the longer file gave no row, the shorter one is all there is
+    return {
+        (file.opened.kin, sha256)
+        for file in hashed
+        if file.opened.source and file.file_id not in lake.fruitless
+        for sha256 in file.print_.prefixes
+    }
+
+
+def _candidate(file: Hashed, taken: Iterable[str]) -> Candidate:
     return Candidate(
-        path=file.path,
-        display_path=display(file.path),
-        source=source,
-        reading=reading,
-        sha256=print_.sha256,
-        size=print_.size,
+        path=file.opened.file.path,
+        display_path=file.opened.path,
+        source=file.opened.source,
+        reading=_reading(file),
+        sha256=file.print_.sha256,
+        size=file.print_.size,
         supersedes=tuple(sorted(taken)),
     )
 
 
-def _catalogue() -> int:
-    # a file that nobody claimed is looked at again when there is a new reader
-    return sum(source.version for source in SOURCES)
-
-
-def _options(file: Found, name: str, source: Source | None) -> dict[str, str | None]:
-    values: dict[str, str | None] = {
-        "zone": str(file.zone),
-        "run_id": f"{file.run_id_basis == 'run_card'}:{file.run_id}",
-        "year": str(file.year) if file.year else None,
-        "cluster": file.cluster,
-        "name": name,
-    }
-    wanted: Iterable[str] = source.options if source else ()
-    return {option: values[option] for option in sorted(wanted)}
-
-
-def _reading(file: Found, name: str, file_id: str) -> Reading:
+def _reading(hashed: Hashed) -> Reading:
+    file = hashed.opened.file
     return Reading(
-        path=display(file.path),
-        name=name,
-        file_id=file_id,
+        path=hashed.opened.path,
+        name=hashed.opened.name,
+        file_id=hashed.file_id,
         zone=file.zone,
         zone_basis=file.zone_basis,
         run_id=file.run_id,
         run_id_basis=file.run_id_basis,
         cluster=file.cluster,
-        modified_ns=file.path.stat().st_mtime_ns,
+        modified_ns=hashed.opened.modified_ns,
         year=file.year,
     )

@@ -56,6 +56,9 @@ class Ingested:
 
     def _head(self) -> str:
         if self.files.is_empty():
+            if not self.known:
+                found = "read" if self.unreadable else "found"
+                return f"no files {found}"
             return f"nothing new: {self.known} files are in the lake already"
         names = ("rows_read", "rows_accepted", "rows_rejected", "rows_retired")
         read, accepted, rejected, retired = (int(self.files[n].sum()) for n in names)

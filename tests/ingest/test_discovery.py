@@ -1,5 +1,6 @@
 """Which files are found, and what the nearest run card says of each."""
 
+import os
 from datetime import UTC
 from pathlib import Path
 
@@ -90,3 +91,33 @@ def test_nothing_there_is_said(tmp_path: Path) -> None:
     (tmp_path / "a").write_text("")
     with pytest.raises(SettingError, match="give a run card that can be read"):
         discover([tmp_path / "a"], Options(card=tmp_path / "none.toml"))
+
+
+def test_links_in_a_circle_are_said(tmp_path: Path) -> None:
+    loop = tmp_path / "loop"
+    loop.symlink_to(loop)
+    put(tmp_path, a="")
+    with pytest.raises(TelemetryError, match=r"loop: cannot be followed"):
+        discover([loop], Options())
+    with pytest.raises(TelemetryError, match=r"loop: cannot be followed"):
+        discover([tmp_path / "a"], Options(), lake=loop)
+    with pytest.raises(TelemetryError, match=r"loop: cannot be followed"):
+        discover([tmp_path / "a"], Options(card=loop))
+
+
+def test_what_cannot_be_read_is_found(tmp_path: Path) -> None:
+    put(tmp_path, a="")
+    (tmp_path / "gone").symlink_to(tmp_path / "none")
+    os.mkfifo(tmp_path / "pipe")
+    found = discover([tmp_path, tmp_path / "pipe", tmp_path / "gone"], Options())
+    assert [file.path.name for file in found] == ["a", "gone", "pipe"]
+
+
+def test_names_of_runs_and_clusters_can_be_stored(tmp_path: Path) -> None:
+    folder = tmp_path / os.fsdecode(b"und\xff")
+    put(folder, a="")
+    cluster = os.fsdecode(b"c\xff")
+    (found,) = discover([folder], Options(cluster=cluster))
+    assert (found.run_id, found.cluster) == ("und\\xff", "c\\xff")
+    (found,) = discover([folder], Options(run_id=os.fsdecode(b"\xfe")))
+    assert found.run_id == "\\xfe"

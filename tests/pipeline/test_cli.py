@@ -247,3 +247,17 @@ def test_analyze_of_one_run_leaves_the_others(
     assert "unchanged: 0" in capsys.readouterr().out
     assert run_tokens(["analyze", "--quiet"]) == 0
     assert "analyses computed: none" in capsys.readouterr().out
+
+
+def test_an_empty_folder_has_no_files(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    folder = tmp_path / "empty"
+    folder.mkdir()
+    assert run_tokens(["ingest", str(folder), "--quiet"]) == 0
+    assert capsys.readouterr().out == "no files found\n"
+    os.mkfifo(folder / "pipe")
+    assert run_tokens(["ingest", str(folder)]) == 3
+    said = capsys.readouterr()
+    assert said.out == "no files read\n"
+    assert f"{folder / 'pipe'}: not opened: not a regular file" in said.err

@@ -1,0 +1,162 @@
+"""Look at files once: what each is, and the hash of it and of its beginnings."""
+
+import errno
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final, TypeVar
+
+from ingest import files
+from ingest._names import display
+from ingest._reading import UNRECOGNIZED
+from ingest.discovery import Found
+from ingest.files import Fingerprint
+from ingest.sources import SOURCES, Source
+from ingest.sources._source import HEAD_BYTES
+
+#: Bytes in which two files must agree before one is held to be the beginning of the
+#: other: enough to tell the logs of two ranks apart, so that few hashes are taken. [B]
+OPENING_BYTES: Final = 512
+
+#: What a file shares with those that it may have grown from: source and run.
+Kin = tuple[str, str | None]
+
+#: Why a file could not be opened, after its path.
+Unreadable = tuple[str, str]
+
+_In = TypeVar("_In", bound="Found | Opened")
+_Out = TypeVar("_Out")
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A file whose head has been seen.
+
+    Attributes:
+        file: What is known of it before it is opened.
+        name: Its name without the ending of an envelope.
+        source: Source that claims it.
+        opening: The first bytes of its expanded content.
+        size: Size of its expanded content; on disk where it is a long gzip file. [B]
+        modified_ns: When it was last written. [ns]
+    """
+
+    file: Found
+    name: str
+    source: Source | None
+    opening: bytes
+    size: int
+    modified_ns: int
+
+    @property
+    def path(self) -> str:
+        """Its path as text that can be stored."""
+        return display(self.file.path)
+
+    @property
+    def family(self) -> str:
+        """Name of the source that claims it."""
+        return self.source.name if self.source else UNRECOGNIZED
+
+    @property
+    def kin(self) -> Kin:
+        """What it shares with the files that it may have grown from."""
+        return self.family, self.file.run_id
+
+
+@dataclass(frozen=True, slots=True)
+class Hashed:
+    """A file whose content has been hashed.
+
+    Attributes:
+        opened: What its head says.
+        print_: Hashes of it and of its beginnings.
+        file_id: Identity of its reading.
+    """
+
+    opened: Opened
+    print_: Fingerprint
+    file_id: str
+
+
+def look(
+    found: Sequence[Found], sizes_of: Callable[[Opened], Iterable[int]]
+) -> tuple[list[Hashed], list[Unreadable]]:
+    """Open and hash every file, its beginnings at the sizes of the others too.
+
+    Args:
+        found: Files that were asked for.
+        sizes_of: Sizes of known files that a file may have grown from. [B]
+    """
+    unreadable: list[Unreadable] = []
+    opened = _each(_open, found, unreadable)
+    sizes = _sizes(opened)
+
+    def hashed(one: Opened) -> Hashed:
+        marks = sizes[one.kin, one.opening] | sizes[one.kin, b""]
+        print_ = files.fingerprint(one.file.path, marks.union(sizes_of(one)))
+        return Hashed(one, print_, _file_id(one, print_.sha256))
+
+    return _each(hashed, opened, unreadable), sorted(unreadable)
+
+
+def _each(
+    work: Callable[[_In], _Out], items: Iterable[_In], unreadable: list[Unreadable]
+) -> list[_Out]:
+    done: list[_Out] = []
+    for item in items:
+        try:
+            done.append(work(item))
+        except OSError as error:
+            path = item.path if isinstance(item, Opened) else display(item.path)
+            unreadable.append((path, error.strerror or str(error)))
+    return done
+
+
+def _open(file: Found) -> Opened:
+    # a pipe would wait for a writer for ever
+    if not file.path.is_file():
+        raise OSError(errno.EINVAL, "not a regular file")
+    status = file.path.stat()
+    head = files.head_of(file.path)
+    seen = len(head.data)
+    return Opened(
+        file=file,
+        name=display(head.name),
+        source=files.recognize(head, SOURCES),
+        opening=head.data[:OPENING_BYTES],
+        size=seen if seen < HEAD_BYTES else status.st_size,
+        modified_ns=status.st_mtime_ns,
+    )
+
+
+def _sizes(opened: Iterable[Opened]) -> defaultdict[tuple[Kin, bytes], set[int]]:
+    sizes: defaultdict[tuple[Kin, bytes], set[int]] = defaultdict(set)
+    for one in opened:
+        # a file shorter than an opening may begin any of its kin
+        start = one.opening if len(one.opening) == OPENING_BYTES else b""
+        sizes[one.kin, start].add(one.size)
+    return sizes
+
+
+def _file_id(one: Opened, sha256: str) -> str:
+    version = one.source.version if one.source else _catalogue()
+    return files.file_id(sha256, one.family, version, _options(one))
+
+
+def _catalogue() -> int:
+    # a file that nobody claimed is looked at again when there is a new reader
+    return sum(source.version for source in SOURCES)
+
+
+def _options(one: Opened) -> dict[str, str | None]:
+    file = one.file
+    values: dict[str, str | None] = {
+        "zone": str(file.zone),
+        "run_id": f"{file.run_id_basis == 'run_card'}:{file.run_id}",
+        "year": str(file.year) if file.year else None,
+        "cluster": file.cluster,
+        "name": one.name,
+    }
+    wanted: Iterable[str] = one.source.options if one.source else ()
+    return {option: values[option] for option in sorted(wanted)}
