@@ -1,15 +1,16 @@
 """Answers on stdout: rows of a query in four formats, and the data dictionary."""
 
-import io
 import json
 import math
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import date, time
 from decimal import Decimal
+from itertools import chain
 from typing import BinaryIO, Final, Literal, TextIO
 
 import polars as pl
+import pyarrow.parquet as pq
 
 from ingest.errors import QueryError, SettingError
 from ingest.sources import SOURCES
@@ -22,36 +23,56 @@ Format = Literal["table", "csv", "json", "parquet"]
 ROWS_AT_ONCE: Final = 10_000
 
 
-def write(rows: pl.DataFrame, form: Format) -> None:
+def write(rows: pl.DataFrame | Iterable[pl.DataFrame], form: Format) -> None:
     """Write the rows of a query to stdout.
+
+    Args:
+        rows: The rows, or frames of them: one at least, all with the same columns.
+        form: How they are written.
 
     Raises:
         QueryError: If Parquet would go to a terminal.
     """
+    frames = [rows] if isinstance(rows, pl.DataFrame) else rows
     if form == "parquet":
         if sys.stdout.isatty():
             message = "parquet is not text: send it to a file, as in `> rows.parquet`"
             raise QueryError(message)
-        _parquet(rows, sys.stdout.buffer)
+        _parquet(frames, sys.stdout.buffer)
     elif form == "csv":
-        _csv(_plain(rows), sys.stdout.buffer)
+        _csv(_slices(frames), sys.stdout.buffer)
     elif form == "json":
-        _json(rows, sys.stdout)
+        _json(_slices(frames), sys.stdout)
     else:
-        _table(rows, sys.stdout)
+        _table(_slices(frames), sys.stdout)
 
 
-def _parquet(rows: pl.DataFrame, stream: BinaryIO) -> None:
-    # written whole first: a pipe that closes is then told by the pipe itself
-    whole = io.BytesIO()
-    rows.write_parquet(whole, compression="zstd")
-    stream.write(whole.getbuffer())
+def _slices(frames: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+    """Yield the rows in slices of one size; the last may be smaller, or empty."""
+    kept: list[pl.DataFrame] = []
+    for frame in frames:
+        rows = pl.concat([*kept, frame])
+        while rows.height > ROWS_AT_ONCE:
+            yield rows.head(ROWS_AT_ONCE)
+            rows = rows.slice(ROWS_AT_ONCE)
+        kept = [rows]
+    yield from kept
 
 
-def _csv(rows: pl.DataFrame, stream: BinaryIO) -> None:
-    stream.write(rows.clear().write_csv().encode())
-    parts = rows.iter_slices(ROWS_AT_ONCE)
-    stream.writelines(part.write_csv(include_header=False).encode() for part in parts)
+def _parquet(frames: Iterable[pl.DataFrame], stream: BinaryIO) -> None:
+    tables = (frame.to_arrow(compat_level=pl.CompatLevel.oldest()) for frame in frames)
+    first = next(tables)
+    with pq.ParquetWriter(stream, first.schema, compression="zstd") as writer:
+        for table in chain([first], tables):
+            if table.num_rows:
+                writer.write_table(table)
+
+
+def _csv(slices: Iterable[pl.DataFrame], stream: BinaryIO) -> None:
+    stream.writelines(
+        _plain(rows).write_csv(include_header=number == 0).encode()
+        for number, rows in enumerate(slices)
+    )
 
 
 def _plain(rows: pl.DataFrame) -> pl.DataFrame:
@@ -65,11 +86,11 @@ def _plain(rows: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _json(rows: pl.DataFrame, stream: TextIO) -> None:
+def _json(slices: Iterable[pl.DataFrame], stream: TextIO) -> None:
     stream.write("[")
     between = ""
-    for part in rows.iter_slices(ROWS_AT_ONCE):
-        for row in part.iter_rows(named=True):
+    for rows in slices:
+        for row in rows.iter_rows(named=True):
             value = {name: _json_value(cell) for name, cell in row.items()}
             stream.write(f"{between}\n{json.dumps(value, ensure_ascii=False)}")
             between = ","
@@ -96,11 +117,11 @@ def _time_text(value: object) -> str:
     return value.isoformat() if isinstance(value, date | time) else str(value)
 
 
-def _table(rows: pl.DataFrame, stream: TextIO) -> None:
-    for part in rows.iter_slices(ROWS_AT_ONCE) if rows.height else [rows]:
-        cells = [[_cell(value) for value in row] for row in part.iter_rows()]
-        numeric = [kind.is_numeric() for kind in part.schema.dtypes()]
-        _columns([list(part.columns), *cells], numeric, stream)
+def _table(slices: Iterable[pl.DataFrame], stream: TextIO) -> None:
+    for rows in slices:
+        cells = [[_cell(value) for value in row] for row in rows.iter_rows()]
+        numeric = [kind.is_numeric() for kind in rows.schema.dtypes()]
+        _columns([[_cell(name) for name in rows.columns], *cells], numeric, stream)
 
 
 def _cell(value: object) -> str:

@@ -22,5 +22,7 @@ def sql(
     """
     from pipeline import answers, querying
 
-    answers.write(querying.rows_of(settings_of(common).lake, query), format)
+    lake = settings_of(common).lake
+    frames = querying.batches_of(lake, query, as_text=format != "parquet")
+    answers.write(frames, format)
     return DONE
