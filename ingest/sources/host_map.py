@@ -15,6 +15,14 @@ REQUIRED: Final = frozenset({"rank", "host"})
 #: Columns of which a map has at least one more, so that no other table is taken for it.
 PLACES: Final = frozenset({"gpu_uuid", "local_rank", "pci_address"})
 
+#: Rows that a map may have. More GPUs than any run has had, so that a log with the
+#: header of a map is refused instead of filling the memory. [1]
+MOST_ROWS: Final = 1_048_576
+
+#: Bytes that a map may have, so that a line without an end is refused too: each row has
+#: a host, a UUID, an address and numbers, which is far less than this share. [B]
+MOST_BYTES: Final = 128 * MOST_ROWS
+
 
 def _columns(head: Head) -> set[str]:
     first = head.text.partition("\n")[0]
@@ -32,10 +40,19 @@ def read(stream: BinaryIO, reading: Reading) -> Iterator[Batch]:
     """Read a map; an empty rank marks a spare.
 
     Raises:
-        UnreadableFileError: If it is not a CSV with one field for each column.
+        UnreadableFileError: If it is not a CSV with one field for each column, or is
+            far longer than a map can be.
     """
+    data = stream.read(MOST_BYTES + 1)
+    if len(data) > MOST_BYTES or data.count(b"\n") > MOST_ROWS + 1:
+        raise UnreadableFileError(
+            reading.path,
+            "table",
+            f"at most {MOST_ROWS} rows and {MOST_BYTES} bytes",
+            "keep one row for each rank or spare",
+        )
     try:
-        cells = pl.read_csv(stream.read(), infer_schema=False, encoding="utf8-lossy")
+        cells = pl.read_csv(data, infer_schema=False, encoding="utf8-lossy")
     except pl.exceptions.PolarsError as error:
         reason = " ".join(str(error).split())
         raise UnreadableFileError(

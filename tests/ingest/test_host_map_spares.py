@@ -1,9 +1,12 @@
-"""Spares of a host map: all of them are kept."""
+"""Host maps: all spares are kept, and nothing that is no map fills the memory."""
 
 import io
 from datetime import UTC
 
-from ingest.sources import Reading
+import pytest
+
+from ingest.errors import UnreadableFileError
+from ingest.sources import Reading, host_map
 from ingest.sources.host_map import SOURCE
 from ingest.tables import HostMap
 
@@ -31,3 +34,21 @@ def test_spares_have_keys_of_their_own() -> None:
         (None, 1, "n1"),
     ]
     assert rows.select(HostMap.key).is_unique().all()
+
+
+@pytest.mark.parametrize("rows", [f"1,{'n' * 2_000}\n", "1,n\n" * 9, "\n" * 2_000])
+def test_a_map_that_is_far_too_long_is_refused(
+    monkeypatch: pytest.MonkeyPatch, rows: str
+) -> None:
+    monkeypatch.setattr(host_map, "MOST_ROWS", 8)
+    monkeypatch.setattr(host_map, "MOST_BYTES", 1_024)
+    stream = io.BytesIO(f"rank,host\n{rows}".encode())
+    with pytest.raises(UnreadableFileError, match="at most 8 rows"):
+        list(SOURCE.read(stream, READING))
+
+
+def test_a_map_of_just_so_many_rows_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(host_map, "MOST_ROWS", 8)
+    text = "rank,host\n" + "".join(f"{rank},n\n" for rank in range(8))
+    (batch,) = SOURCE.read(io.BytesIO(text.encode()), READING)
+    assert batch.records == 8
