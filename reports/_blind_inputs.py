@@ -25,7 +25,7 @@ def unattributed_stops(frames: Frames, scope: Scope) -> BlindSpot | None:
     return BlindSpot(
         "Why runs stopped",
         f"{grouped(unknown)} of {plural(total, 'interruption')} without a cause",
-        "kernel logs and health checks of the nodes, with exit codes of jobs",
+        "kernel logs of the nodes, and sacct with exit codes of jobs",
     )
 
 

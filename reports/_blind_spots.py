@@ -4,13 +4,16 @@ from collections.abc import Callable
 from typing import Final
 
 from analysis import Frames
-from reports import _blind_inputs, _blind_work
+from reports import _blind_inputs, _blind_jobs, _blind_periods, _blind_work
 from reports._blind_spot import BlindSpot
 from reports._section import Scope
 
 #: In order of weight: what hides most money comes first.
 _LOOKS: Final[tuple[Callable[[Frames, Scope], BlindSpot | None], ...]] = (
     _blind_work.unattributed,
+    _blind_jobs.unowned,
+    _blind_periods.apart,
+    _blind_periods.outside,
     _blind_work.upper_bound,
     _blind_work.untraced,
     _blind_work.untested,

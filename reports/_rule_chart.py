@@ -22,9 +22,9 @@ ORDER BY refused DESC, table_name, rule
 LIMIT $most"""
 
 _ABOUT: Final = About(
-    definition="The rule that a record breaks; `duplicate` lost against another file's"
+    definition="The rule that a record breaks; a duplicate lost against another file's"
     " row of the same key.",
-    source="rules of the tables, see `gpuledger tables`",
+    source="rules of the tables, see gpuledger tables",
     blind_spots="A record is refused by the first rule it breaks.",
 )
 

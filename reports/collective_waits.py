@@ -20,8 +20,7 @@ def build(frames: Frames, scope: Scope) -> Content:
     if not totals["collectives"]:
         return Content(
             heading="Who waits for whom in collectives is not known.",
-            empty="Profiler traces of several ranks, NCCL flight-recorder dumps or"
-            " NCCL Inspector logs hold the arrivals of each rank.",
+            empty="Profiler traces of several ranks hold the arrivals of each rank.",
         )
     groups = _wait_charts.by_group(waits)
     late = scope.of_runs(frames[LateRanks]).collect()

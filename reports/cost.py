@@ -7,8 +7,8 @@ from typing import Final
 from analysis import Frames
 from analysis.lost_time import LostTime
 from analysis.runs import Runs
-from ingest.tables import IngestedFiles
-from reports import _ledger, _ledger_shown, _ledger_strip, _runs
+from ingest.tables import IngestedFiles, Jobs
+from reports import _blind_jobs, _ledger, _ledger_shown, _ledger_strip, _runs
 from reports._ledger import Unit
 from reports._ledger_shown import Shown
 from reports._numbers import percent
@@ -17,6 +17,11 @@ from reports._words import plural
 
 #: Evidence that only bounds useful work from above.
 _UPPER_BOUND: Final = "step_duration_upper_bound"
+
+_HINT: Final = (
+    "Scheduler jobs (sacct), a step log or profiler traces say which GPUs were held,"
+    " and when: point gpuledger run at one of them."
+)
 
 
 def build(frames: Frames, scope: Scope) -> Content:
@@ -27,8 +32,7 @@ def build(frames: Frames, scope: Scope) -> Content:
         return Content(
             heading="No GPU time that was paid for has been found yet.",
             listings=[runs] if runs.rows else [],
-            empty="Scheduler jobs (sacct or squeue), a step log or profiler traces say"
-            " which GPUs were held, and when: point `gpuledger run` at one of them.",
+            empty=_blind_jobs.hint(frames) or _HINT,
         )
     count = rows["run_id"].n_unique()
     told, unit = _ledger_shown.on_page(frames, scope)
@@ -95,4 +99,6 @@ def _figures(found: Sequence[Shown], unit: Unit) -> list[Figure]:
     ]
 
 
-SECTION: Final = Section("cost", "What it cost", (LostTime, Runs, IngestedFiles), build)
+SECTION: Final = Section(
+    "cost", "What it cost", (LostTime, Runs, IngestedFiles, Jobs), build
+)

@@ -25,8 +25,8 @@ def build(frames: Frames, scope: Scope) -> Content:
     if files.is_empty():
         return Content(
             heading="No file has been read yet.",
-            empty="`gpuledger ingest` takes files, folders, globs and archives; and"
-            " `gpuledger tables --sources` lists the formats.",
+            empty="gpuledger ingest takes files, folders, globs and archives; and"
+            " gpuledger tables --sources lists the formats.",
         )
     return Content(
         heading=_heading(files),

@@ -34,7 +34,7 @@ def build(frames: Frames, scope: Scope) -> Content:
     if rows.is_empty() and not power:
         return Content(
             heading="What the GPUs drew is not known.",
-            empty="No power telemetry: point `gpuledger ingest` at nvidia-smi CSV or at"
+            empty="No power telemetry: point gpuledger ingest at nvidia-smi CSV or at"
             " dcgm-exporter text.",
         )
     held = rows.drop_nulls("run_id")

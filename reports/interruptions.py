@@ -9,8 +9,10 @@ from analysis.attempts import Attempts
 from analysis.incidents import Incidents
 from analysis.interrupt_rates import FEW_EVENTS, InterruptRates
 from analysis.interruptions import Interruptions
+from ingest.tables import Jobs
 from reports import (
     _attempt_lanes,
+    _blind_jobs,
     _rate_charts,
     _stop_days,
     _stop_listing,
@@ -32,8 +34,8 @@ _INFERRED: Final = (
 )
 
 _HINT: Final = (
-    "Stops come from a job list (sacct or squeue) or a step log that starts again;"
-    " their causes from kernel logs (Xid), health checks and scheduler messages."
+    "Stops come from a job list (sacct) or a step log that starts again; their causes"
+    " from kernel logs (Xid) and what the job list says."
 )
 
 
@@ -45,13 +47,17 @@ def build(frames: Frames, scope: Scope) -> Content:
     rates = _rate_charts.overall(frames, scope)
     if attempts.is_empty() and incidents.is_empty():
         return Content(
-            heading="Whether runs were interrupted is not known.", empty=_HINT
+            heading="Whether runs were interrupted is not known.",
+            empty=_blind_jobs.hint(frames) or _HINT,
         )
     return Content(
         heading=_heading(
             stops, attempts, _rate_charts.overall(frames, scope, of="run")
         ),
-        paragraphs=_paragraphs(stops, incidents, rates),
+        paragraphs=[
+            *_paragraphs(stops, incidents, rates, has_runs=attempts.height > 0),
+            *filter(None, [_blind_jobs.failed(frames)]),
+        ],
         charts=[
             *_over_time(attempts, stops, scope),
             *_stop_phases.chart(stops, scope),
@@ -73,6 +79,8 @@ def _over_time(
 def _heading(stops: pl.DataFrame, attempts: pl.DataFrame, rates: pl.DataFrame) -> str:
     unplanned = stops.filter(~pl.col("planned"))
     runs = attempts["run_id"].n_unique()
+    if not runs:
+        return "No run was seen, so that nothing is known to have been interrupted."
     if unplanned.is_empty():
         return f"{plural(runs, 'run')} ran without an unplanned interruption."
     counts = (
@@ -105,23 +113,27 @@ def _mtbf(rates: pl.DataFrame) -> str:
 
 
 def _paragraphs(
-    stops: pl.DataFrame, incidents: pl.DataFrame, rates: pl.DataFrame
+    stops: pl.DataFrame,
+    incidents: pl.DataFrame,
+    rates: pl.DataFrame,
+    *,
+    has_runs: bool,
 ) -> list[str]:
-    told = [_levels(rates), _incidents(incidents), _planned(stops)]
+    told = [_levels(rates, has_runs=has_runs), _incidents(incidents), _planned(stops)]
     return [text for text in told if text]
 
 
-def _levels(rates: pl.DataFrame) -> str:
+def _levels(rates: pl.DataFrame, *, has_runs: bool) -> str:
     order = ["line", "event", "incident", "interruption"]
     sums = dict(rates.group_by("level").agg(pl.col("count").sum()).iter_rows())
     counts = [
         plural(int(sums[level]), _LEVELS.get(level, level))
         for level in order
-        if level in sums
+        if level in sums and (has_runs or level != "interruption")
     ]
     if not counts:
         return ""
-    few = sums.get("interruption", 0) < FEW_EVENTS
+    few = has_runs and sums.get("interruption", 0) < FEW_EVENTS
     outside = int(rates.filter(pl.col("level") == "incident")["outside_count"].sum())
     beside = (
         f" {plural(outside, 'incident')} lie outside: on nodes that no attempt held, or"
@@ -163,6 +175,6 @@ def _planned(stops: pl.DataFrame) -> str:
 SECTION: Final = Section(
     "interruptions",
     "Interruptions",
-    (Attempts, Interruptions, Incidents, InterruptRates),
+    (Attempts, Interruptions, Incidents, InterruptRates, Jobs),
     build,
 )

@@ -6,7 +6,9 @@ from typing import Final
 from analysis import Frames
 from analysis.lost_time import LostTime
 from analysis.runs import Runs
+from ingest.tables import Jobs
 from reports import (
+    _blind_jobs,
     _ledger,
     _ledger_days,
     _ledger_runs,
@@ -19,6 +21,11 @@ from reports._numbers import grouped
 from reports._runs import MOST_ROWS
 from reports._section import Column, Content, Listing, Scope, Section
 from reports._words import listed, said
+
+_HINT: Final = (
+    "The ledger starts from the GPUs that a run held: a job list (sacct), a step log or"
+    " profiler traces of all ranks tell."
+)
 
 _BASES: Final = {
     "collectives": "matched collectives and kernels",
@@ -38,8 +45,7 @@ def build(frames: Frames, scope: Scope) -> Content:
     if not found:
         return Content(
             heading="Nothing was paid for that could have gone anywhere.",
-            empty="The ledger starts from the GPUs that a run held: a job list, a step"
-            " log or profiler traces of all ranks tell.",
+            empty=_blind_jobs.hint(frames) or _HINT,
         )
     by_run = _ledger_runs.compared(rows, scope)
     by_day = _ledger_days.chart(frames, scope)
@@ -112,4 +118,4 @@ def _merged(rows: Sequence[Shown]) -> list[Shown]:
     return [*kept, _ledger_shown.together(f"the {len(rest)} smallest", rest)]
 
 
-SECTION: Final = Section("lost_time", "Where it went", (LostTime, Runs), build)
+SECTION: Final = Section("lost_time", "Where it went", (LostTime, Runs, Jobs), build)

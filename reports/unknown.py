@@ -11,7 +11,7 @@ from analysis.lost_time import LostTime
 from analysis.overlap import Overlap
 from analysis.runs import Runs
 from analysis.stragglers import StragglerTests
-from ingest.tables import Failures, IngestedFiles, PowerSamples
+from ingest.tables import Failures, IngestedFiles, Jobs, PowerSamples, StepTimings
 from reports import _blind_spots, _coverage_chart
 from reports._blind_spot import BlindSpot
 from reports._runs import MOST_ROWS
@@ -92,6 +92,8 @@ SECTION: Final = Section(
         IngestedFiles,
         Failures,
         PowerSamples,
+        Jobs,
+        StepTimings,
     ),
     build,
 )

@@ -1,0 +1,73 @@
+"""Scheduler jobs that belong to no run: read, and in no account."""
+
+from typing import Final
+
+import polars as pl
+
+from analysis import Frames
+from ingest.tables import Jobs
+from reports._blind_spot import BlindSpot
+from reports._numbers import grouped
+from reports._section import Scope
+from reports._words import listed, name, plural
+
+#: States that are named: the rest is a count.
+_MOST_STATES: Final = 3
+
+#: State of a job that ended by itself with an error, in Slurm's words.
+_FAILED: Final = "FAILED"
+
+_MEND: Final = "name them in jobs of a run card, or give the run their name"
+
+
+def unowned(frames: Frames, _: Scope) -> BlindSpot | None:
+    """Return the jobs that belong to no run."""
+    states = _states(frames)
+    if not states:
+        return None
+    return BlindSpot(
+        "What jobs without a run were for",
+        f"{_belong(states)} ({_said(states)})",
+        _MEND,
+    )
+
+
+def hint(frames: Frames) -> str:
+    """Return what to do about jobs that belong to no run; empty without any."""
+    states = _states(frames)
+    return f"{_belong(states)}: {_MEND}." if states else ""
+
+
+def failed(frames: Frames) -> str:
+    """Return that jobs without a run failed; empty where none did."""
+    count = _states(frames).get(_FAILED, 0)
+    if not count:
+        return ""
+    are = "belongs" if count == 1 else "belong"
+    return f"{plural(count, 'failed job')} {are} to no run: no interruption of one."
+
+
+def _states(frames: Frames) -> dict[str, int]:
+    """Return the count of jobs without a run by state, the most frequent first."""
+    rows = (
+        frames[Jobs]
+        .filter(Jobs.run_id.col.is_null())
+        .group_by(Jobs.state.col)
+        .agg(jobs=pl.len())
+        .sort(["jobs", "state"], descending=[True, False])
+        .collect()
+    )
+    return dict(rows.iter_rows())
+
+
+def _belong(states: dict[str, int]) -> str:
+    count = sum(states.values())
+    return f"{plural(count, 'job')} {'belongs' if count == 1 else 'belong'} to no run"
+
+
+def _said(states: dict[str, int]) -> str:
+    counts = list(states.items())
+    told = [f"{grouped(count)} {name(state, 30)}" for state, count in counts]
+    rest = sum(count for _, count in counts[_MOST_STATES:])
+    others = [f"{grouped(rest)} in other states"] if rest else []
+    return listed([*told[:_MOST_STATES], *others], _MOST_STATES + 1)
