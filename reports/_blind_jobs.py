@@ -44,7 +44,7 @@ def failed(frames: Frames) -> str:
     if not count:
         return ""
     are = "belongs" if count == 1 else "belong"
-    return f"{plural(count, 'failed job')} {are} to no run: no interruption of one."
+    return f"{plural(count, 'failed job')} {are} to no run: not counted."
 
 
 def _states(frames: Frames) -> dict[str, int]:

@@ -15,6 +15,9 @@ from reports._words import name, plural
 #: Points that are still seen on a phone.
 _MOST_BINS: Final = 120
 
+#: Points that are enough for a line, once bins are as wide as samples are apart.
+_FEWEST_POINTS: Final = 10
+
 _SQL: Final = """\
 SELECT time_ns // $width * $width AS from_ns,
        min(power_w) AS low_w, avg(power_w) AS mean_w, max(power_w) AS high_w
@@ -50,8 +53,9 @@ def chart(frames: Frames, scope: Scope) -> list[Chart]:
     first, last, gpus = _extent(samples)
     if first == last:
         return []
-    width = -(-(last - first + 1) // _MOST_BINS)
-    numbers = _numbers(samples, width)
+    width, numbers = _binned(samples, last - first)
+    if not _has_line(numbers, width):
+        return []
     each = duration(width)
     return [
         Chart(
@@ -65,6 +69,38 @@ def chart(frames: Frames, scope: Scope) -> list[Chart]:
             sample=f"{plural(gpus, 'GPU')} {during}; a point holds {each}",
         )
     ]
+
+
+def why_not(frames: Frames, scope: Scope) -> list[str]:
+    """Return why power over time is not drawn; nothing where there is none.
+
+    Args:
+        frames: The tables.
+        scope: Runs of the page.
+    """
+    _, samples = _during_a_run(frames, scope)
+    first, last, gpus = _extent(samples)
+    if not gpus:
+        return []
+    over = f", over {duration(last - first)}," if last > first else ""
+    seen = f"samples of {plural(gpus, 'GPU')}{over} are too few or too far apart"
+    return [f"Power over time is not drawn: {seen} for a line."]
+
+
+def _binned(samples: pl.LazyFrame, length: int) -> tuple[int, pl.DataFrame]:
+    """Return the width of bins and their power: as wide as samples are apart. [ns]"""
+    width = -(-(length + 1) // _MOST_BINS)
+    numbers = _numbers(samples, width)
+    steps = numbers["from_ns"].diff().drop_nulls()
+    if numbers.height < _FEWEST_POINTS:
+        return width, numbers
+    usual = int(steps.sort()[len(steps) // 2])
+    return usual, numbers if usual == width else _numbers(samples, usual)
+
+
+def _has_line(numbers: pl.DataFrame, width: int) -> bool:
+    """Whether any two points stand side by side, so that a line joins them."""
+    return bool((numbers["from_ns"].diff() == width).any())
 
 
 def _during_a_run(frames: Frames, scope: Scope) -> tuple[str, pl.LazyFrame]:

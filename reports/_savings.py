@@ -20,6 +20,7 @@ class Saving:
         said: The same in words.
         per_day: The same over the days of its run; None where they are not known.
         rest: The same for the steps that are left; None where they are not known.
+        seen_ns: How long its run was seen; None where that is not known. [ns]
         of_traced: Its share of the traced time, where only traces tell of the run;
             empty elsewhere.
     """
@@ -28,6 +29,7 @@ class Saving:
     said: str
     per_day: Decimal | None
     rest: Decimal | None
+    seen_ns: int | None
     of_traced: str
 
 
@@ -50,6 +52,7 @@ def saving(
         said=said,
         per_day=usd / days if days else None,
         rest=_rest(usd, run_id, frames),
+        seen_ns=int(days * _runs.NS_PER_DAY) if days else None,
         of_traced=share if _runs.is_sampled(frames, run_id) else "",
     )
 

@@ -12,6 +12,12 @@ from reports._numbers import duration, grouped, percent
 from reports._section import Content, Scope, Section
 from reports._words import name, plural
 
+#: Collectives of which all ranks were seen, and no wait could be told.
+_UNMATCHED: Final = (
+    pl.col("wait_ns_total").is_null()
+    & (pl.col("ranks_seen") >= pl.col("ranks_expected"))
+).fill_null(value=False)
+
 
 def build(frames: Frames, scope: Scope) -> Content:
     """Return where ranks wait, who comes last, and the bandwidth of transfers."""
@@ -38,6 +44,8 @@ def build(frames: Frames, scope: Scope) -> Content:
 def _totals(waits: pl.LazyFrame) -> dict[str, int]:
     sums = waits.select(
         collectives=pl.len(),
+        told=pl.col("wait_ns_total").count(),
+        unmatched=_UNMATCHED.sum(),
         wait_ns=pl.col("wait_ns_total").cast(pl.Int128).sum(),
         complete=(pl.col("ranks_seen") >= pl.col("ranks_expected")).sum(),
         ordered=(pl.col("match_method") == "order").sum(),
@@ -64,7 +72,7 @@ def _heading(totals: dict[str, int], groups: pl.DataFrame, late: pl.DataFrame) -
         return (
             f"Rank {first['rank']} comes last beyond chance, {behind}"
             f" after the next-to-last in all{beside}; ranks waited {waited} in"
-            f" {plural(totals['collectives'], 'collective')}."
+            f" {plural(totals['told'], 'collective')}."
         )
     most = name(groups["kind"][0]) if groups.height else "collectives"
     return (
@@ -82,6 +90,12 @@ def _paragraphs(totals: dict[str, int]) -> list[str]:
             " shifts the next."
         )
     ]
+    if totals["unmatched"]:
+        told.append(
+            f"{plural(totals['unmatched'], 'collective')} with all ranks could"
+            " not be matched in time: ranks are of other times or of a host's clock, or"
+            " wait for a root that no source names."
+        )
     if totals["ordered"]:
         told.append(
             f"{percent(totals['ordered'] / seen)} were matched by their order, for want"

@@ -59,7 +59,7 @@ def _sentence(found: Sequence[Shown], unit: Unit, runs: int, *, is_bound: bool) 
     over = f" over {plural(runs, 'run')}" if runs > 1 else ""
     most = "At most " if is_bound else ""
     head = (
-        f"{paid.said_time(unit)}, {paid.said_usd()}{over}."
+        f"{paid.said_time(unit)}, {paid.usd_in_words()}{over}."
         f" {most}{useful.said_share()} did useful work."
     )
     lost = [account for account in found if account.category != "productive"]
@@ -72,7 +72,7 @@ def _sentence(found: Sequence[Shown], unit: Unit, runs: int, *, is_bound: bool) 
     tail = f"{cause} of that has a cause we can name."
     if not named_ns:
         tail = "no cause can be named for any of it yet."
-    return f"{head} {elsewhere.said_usd()} went elsewhere; {tail}"
+    return f"{head} {elsewhere.usd_in_words()} went elsewhere; {tail}"
 
 
 def _figures(found: Sequence[Shown], unit: Unit) -> list[Figure]:

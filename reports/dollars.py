@@ -14,6 +14,12 @@ NS_PER_GPU_HOUR: Final = 3_600_000_000_000
 #: Joules of a kilowatt-hour.
 J_PER_KWH: Final = 3_600_000
 
+#: Smallest amount that is said in words: less is said to be less. [USD]
+CENT: Final = Decimal("0.01")
+
+#: What is said of less than a cent.
+BELOW_CENT: Final = f"<\N{NARROW NO-BREAK SPACE}{CENT}\N{NARROW NO-BREAK SPACE}USD"
+
 #: Below this a cent is too coarse to tell accounts apart.
 _CENTS_FROM: Final = 10
 
@@ -96,7 +102,14 @@ def price_sql(prices: Mapping[str, Price]) -> str:
 
 def in_words(amount: Decimal) -> str:
     """Return an amount with three significant digits and its unit."""
+    if is_below_cent(amount):
+        return BELOW_CENT
     return f"{compact(amount)}\N{NARROW NO-BREAK SPACE}USD"
+
+
+def is_below_cent(amount: Decimal) -> bool:
+    """Whether an amount is something, and less than a cent."""
+    return 0 < amount < CENT
 
 
 def rate_in_words(price: Price) -> str:

@@ -11,7 +11,7 @@ from analysis.lost_time import LostTime
 from analysis.runs import Runs
 from ingest.tables import PowerSamples
 from reports import _energy_charts, _energy_listing, _power_chart
-from reports._numbers import THIN, compact, percent, significant
+from reports._numbers import THIN, compact, grouped, percent, significant
 from reports._section import Content, Scope, Section
 from reports._words import listed, plural, said
 from reports.dollars import J_PER_KWH, energy_dollars, in_words
@@ -41,6 +41,8 @@ def build(frames: Frames, scope: Scope) -> Content:
     shown = held if held.height else rows
     measured = shown.drop_nulls("energy_j")
     told = [*_paragraphs(measured, shown, scope), *_outside(rows, held)]
+    if not power:
+        told += _power_chart.why_not(frames, scope)
     return Content(
         heading=_heading(measured, shown),
         paragraphs=told,
@@ -67,9 +69,11 @@ def _amount(energy_j: float) -> str:
 
 def _heading(measured: pl.DataFrame, rows: pl.DataFrame) -> str:
     if measured.is_empty():
-        return f"{plural(rows.height, 'GPU')} sampled, and no energy could be measured."
+        sampled = plural(rows.height, "GPU")
+        return (
+            f"{sampled} sampled, and no energy could be measured{_single(rows, ': ')}."
+        )
     amount = _amount(float(measured["energy_j"].sum()))
-    covered = percent(_coverage(rows))
     peak = measured["peak_w"].drop_nulls()
     top = (
         f", with a highest reading of {significant(float(str(peak.max())))}{THIN}W"
@@ -77,16 +81,35 @@ def _heading(measured: pl.DataFrame, rows: pl.DataFrame) -> str:
         else ""
     )
     gpus = rows.select("cluster", "host", "gpu_uuid").n_unique()
-    return (
-        f"{plural(gpus, 'GPU')} drew {amount}{top}; {covered} of their time was"
-        " measured."
-    )
+    drew = f"{_of(measured, gpus)} drew {amount}{top}"
+    return f"{drew}; {_covered(rows)}{_single(rows, ', and ')}."
 
 
-def _coverage(rows: pl.DataFrame) -> float:
+def _of(measured: pl.DataFrame, gpus: int) -> str:
+    drew = measured.select("cluster", "host", "gpu_uuid").n_unique()
+    few = f"{grouped(drew)} of " if drew < gpus else ""
+    return f"{few}{plural(gpus, 'GPU')}"
+
+
+def _covered(rows: pl.DataFrame) -> str:
+    """Return which share was measured: of the time, unless windows have no length."""
     length = (rows["to_ns"] - rows["from_ns"]).cast(pl.Float64)
-    total = float(length.sum())
-    return float((length * rows["coverage_ratio"]).sum()) / total if total else 0.0
+    if (length > 0).all():
+        ratio = float((length * rows["coverage_ratio"]).sum()) / float(length.sum())
+        return f"{percent(ratio)} of their time was measured"
+    ratio = float(rows["coverage_ratio"].sum()) / rows.height
+    return f"{percent(ratio)} of a window was measured on average"
+
+
+def _single(rows: pl.DataFrame, before: str) -> str:
+    """Return how many GPUs have a single sample, from which no energy follows."""
+    alone = rows.filter(pl.col("samples_count") == 1)
+    count = alone.select("cluster", "host", "gpu_uuid").n_unique()
+    if not count:
+        return ""
+    return (
+        f"{before}{plural(count, 'GPU')} {'has' if count == 1 else 'have'} one sample"
+    )
 
 
 def _paragraphs(measured: pl.DataFrame, rows: pl.DataFrame, scope: Scope) -> list[str]:

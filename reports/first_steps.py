@@ -10,11 +10,13 @@ from analysis.lost_time import LostTime
 from analysis.runs import Runs
 from analysis.stragglers import StragglerRanks
 from reports import _repairs
+from reports._numbers import duration
 from reports._repair import Repair
+from reports._runs import NS_PER_DAY
 from reports._savings import Saving
 from reports._section import Cell, Column, Content, Link, Listing, Scope, Section
 from reports._words import plural
-from reports.dollars import in_words
+from reports.dollars import BELOW_CENT, in_words, is_below_cent
 
 #: Rows of the table: more is not what is done first.
 _MOST: Final = 5
@@ -43,11 +45,20 @@ def build(frames: Frames, scope: Scope) -> Content:
 
 def _heading(first: Repair) -> str:
     saves = first.saves
-    bound = "at most " if first.is_bound else ""
-    day = f", {in_words(saves.per_day)} a day" if saves.per_day is not None else ""
+    is_little = is_below_cent(saves.usd)
+    bound = "at most " if first.is_bound and not is_little else ""
+    said = BELOW_CENT if is_little else saves.said
+    over = f" in the {duration(saves.seen_ns)} seen" if saves.seen_ns else ""
+    if saves.per_day is not None and not _is_short(saves):
+        over = f", {in_words(saves.per_day)} a day"
     if saves.of_traced:
-        day = f", {saves.of_traced} of the traced time"
-    return f"First: {first.what}. That is {bound}{saves.said}{day}."
+        over = f", {saves.of_traced} of the traced time"
+    return f"First: {first.what}. That is {bound}{said}{over}."
+
+
+def _is_short(saves: Saving) -> bool:
+    """Whether a run was seen for less than a day, so that a day is extrapolated."""
+    return saves.seen_ns is not None and saves.seen_ns < NS_PER_DAY
 
 
 def _sampled(shown: list[Repair]) -> list[str]:
@@ -70,7 +81,12 @@ def _listing(found: list[Repair]) -> Listing:
         columns=(
             Column("Repair"),
             Column("Saves", "Within the time on this page.", is_number=is_number),
-            Column("A day", "Saving over the days of the run.", is_number=is_number),
+            Column(
+                "A day",
+                "Saving over the days of the run; of a run that was seen for less than"
+                " a day, what it would be if it went on so.",
+                is_number=is_number and not any(_is_short(r.saves) for r in shown),
+            ),
             Column(
                 "Rest of the run",
                 "Saving for each step that was done, times the steps that are left.",
@@ -93,7 +109,7 @@ def _row(repair: Repair) -> tuple[Cell, ...]:
     return (
         repair.what,
         before + saves.said + traced,
-        _ahead(before, saves.per_day, saves),
+        _a_day(before, saves),
         _ahead(before, saves.rest, saves),
         repair.confidence,
         Link(repair.evidence, repair.section),
@@ -101,11 +117,20 @@ def _row(repair: Repair) -> tuple[Cell, ...]:
     )
 
 
+def _a_day(before: str, saves: Saving) -> str:
+    said = _ahead(before, saves.per_day, saves)
+    if not _is_short(saves) or saves.of_traced or not saves.per_day:
+        return said
+    return f"{said} if it went on so; seen for {duration(saves.seen_ns or 0)}"
+
+
 def _ahead(before: str, usd: Decimal | None, saves: Saving) -> str:
     if saves.of_traced:
         return "not known: traces are samples"
     if usd is None:
         return "not known"
+    if is_below_cent(usd):
+        return BELOW_CENT
     return before + in_words(usd) if usd else "no steps left"
 
 

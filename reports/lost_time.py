@@ -68,7 +68,7 @@ def _heading(found: Sequence[Shown]) -> str:
     then = f", before {listed(rest)}" if rest else ""
     return (
         f"The largest account beside useful work is {said(worst.category)}:"
-        f" {worst.said_share()} of the time paid for, {worst.said_usd()}{then}."
+        f" {worst.said_share()} of the time paid for, {worst.usd_in_words()}{then}."
     )
 
 

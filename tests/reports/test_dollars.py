@@ -65,5 +65,11 @@ def test_rows_are_rounded_to_dollars_or_cents() -> None:
     assert rounding_unit_usd(Decimal("0.0461")) == Decimal("0.00001")
 
 
+def test_less_than_a_cent_is_said_to_be() -> None:
+    assert in_words(Decimal("0.0099")).replace("\u202f", " ") == "< 0.01 USD"
+    assert in_words(Decimal("0.01")).replace("\u202f", " ") == "0.0100 USD"
+    assert in_words(Decimal(0)).replace("\u202f", " ") == "0 USD"
+
+
 def test_amounts_in_words() -> None:
     assert in_words(Decimal(2_469_134)).replace("\u202f", " ") == "2.47 M USD"

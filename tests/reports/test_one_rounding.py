@@ -102,17 +102,30 @@ def test_a_number_is_the_same_everywhere(small: dict[Any, Any], scope: Scope) ->
     assert saved == f"≤ {plain(table['idle'][4])} USD"
 
 
-def test_the_sentence_has_the_digits_of_the_table(
-    small: dict[Any, Any], scope: Scope
-) -> None:
-    frames = framed(small)
+def test_the_sentence_has_the_digits_of_the_table(scope: Scope) -> None:
+    frames = framed(pod())
     (listing,) = lost_time.build(frames, scope).listings
     paid, useful = listing.total, listing.rows[0]
     heading = plain(cost.build(frames, scope).heading)
     assert heading.startswith(
-        f"{plain(paid[2])} GPU-seconds, {plain(paid[4])} USD."
+        f"{plain(paid[2])} GPU-hours, {plain(paid[4])} USD."
         f" {plain(useful[3])} did useful work."
     )
+
+
+def test_sentences_say_less_than_a_cent_where_the_table_has_its_digits(
+    small: dict[Any, Any], scope: Scope
+) -> None:
+    frames = framed(small)
+    page = lost_time.build(frames, scope)
+    assert plain(page.listings[0].total[4]) == "0.0001093"
+    heading = plain(cost.build(frames, scope).heading)
+    assert heading.startswith("0.1574 GPU-seconds, < 0.01 USD. 5.6 %")
+    assert "0.000" not in heading + page.heading
+    assert page.heading.startswith("The largest account beside useful work is idle")
+    first = plain(first_steps.build(frames, scope).heading)
+    # the slow GPU of the pod costs dollars, whatever the ledger holds
+    assert "0.000" not in first
 
 
 def test_runs_side_by_side_say_one_share_in_table_and_chart(scope: Scope) -> None:
