@@ -81,12 +81,7 @@ def _listing(found: list[Repair]) -> Listing:
         columns=(
             Column("Repair"),
             Column("Saves", "Within the time on this page.", is_number=is_number),
-            Column(
-                "A day",
-                "Saving over the days of the run; of a run that was seen for less than"
-                " a day, what it would be if it went on so.",
-                is_number=is_number and not any(_is_short(r.saves) for r in shown),
-            ),
+            _day_column(shown, is_number=is_number),
             Column(
                 "Rest of the run",
                 "Saving for each step that was done, times the steps that are left.",
@@ -96,25 +91,50 @@ def _listing(found: list[Repair]) -> Listing:
             Column("Evidence"),
             Column("Who acts"),
         ),
-        rows=[_row(repair) for repair in shown],
+        rows=[_row(repair, has_one_span=_one_span(shown)) for repair in shown],
         more=f"{plural(more, 'more repair')} that would save less" if more else "",
     )
 
 
-def _row(repair: Repair) -> tuple[Cell, ...]:
+def _one_span(shown: list[Repair]) -> bool:
+    """Whether all runs were seen equally long, and for less than a day."""
+    spans = {repair.saves.seen_ns for repair in shown}
+    return len(spans) == 1 and _is_short(shown[0].saves)
+
+
+def _day_column(shown: list[Repair], *, is_number: bool) -> Column:
+    meaning = (
+        "Saving over the days of the run; of a run that was seen for less than a day,"
+        " what it would be if it went on so."
+    )
+    if not _one_span(shown):
+        is_short = any(_is_short(repair.saves) for repair in shown)
+        return Column("A day", meaning, is_number=is_number and not is_short)
+    seen = duration(shown[0].saves.seen_ns or 0)
+    title = f"A day, if it went on so (seen for {seen})"
+    return Column(title, meaning, is_number=is_number)
+
+
+def _row(repair: Repair, *, has_one_span: bool) -> tuple[Cell, ...]:
     bound = "\N{LESS-THAN OR EQUAL TO}\N{NARROW NO-BREAK SPACE}"
     before = bound if repair.is_bound else ""
     saves = repair.saves
     traced = f", {saves.of_traced} of the traced time" if saves.of_traced else ""
     return (
         repair.what,
-        before + saves.said + traced,
-        _a_day(before, saves),
+        _here(before, saves) + traced,
+        _ahead(before, saves.per_day, saves) if has_one_span else _a_day(before, saves),
         _ahead(before, saves.rest, saves),
         repair.confidence,
         Link(repair.evidence, repair.section),
         repair.who,
     )
+
+
+def _here(before: str, saves: Saving) -> str:
+    """Return the saving with the digits of the ledger; never none for something."""
+    is_nothing = not any(digit in saves.said for digit in "123456789")
+    return BELOW_CENT if saves.usd and is_nothing else before + saves.said
 
 
 def _a_day(before: str, saves: Saving) -> str:
