@@ -60,8 +60,8 @@ def _heading(totals: dict[str, int], groups: pl.DataFrame, late: pl.DataFrame) -
     waited = duration(totals["wait_ns"])
     if not totals["wait_ns"]:
         return (
-            f"{plural(totals['collectives'], 'collective')} seen; for none are all"
-            " arrivals known, so that no wait can be told."
+            f"{plural(totals['collectives'], 'collective')} seen, and of none can a"
+            " wait be told."
         )
     flagged = late.filter(pl.col("is_late")).sort("late_ns", descending=True)
     if flagged.height:

@@ -113,6 +113,6 @@ def test_no_wait_at_all_is_said(unmatched: dict[Any, Any], scope: Scope) -> None
     rows = unmatched | {LateRanks: []}
     rows[CollectiveWaits] = rows[CollectiveWaits][1:]
     content = collective_waits.build(framed(rows), scope)
-    assert content.heading.startswith("39 collectives seen; for none")
+    assert content.heading.startswith("39 collectives seen, and of none can a wait")
     assert not [one for one in content.charts if one.name == "waits-groups"]
     assert "clock residual" not in str(unknown.build(framed(rows), scope).listings)
