@@ -20,10 +20,6 @@ from ingest.sources import Reading
 from ingest.sources.kineto import read
 from ingest.tables import Kernels
 
-#: Rows that the overlap holds at once: few, so that a trace of 1 M events has several
-#: such chunks as one of 4 M events has, and their peaks can be compared.
-CHUNK_ROWS = 16_384
-
 
 def main(trace: Path) -> None:
     """Read, keep as Parquet as the lake does, and measure."""
@@ -31,11 +27,8 @@ def main(trace: Path) -> None:
     with tempfile.TemporaryDirectory() as folder:
         kernels = read_kernels(trace, Path(folder))
         read_at = time.perf_counter()
-        overlap = measure_overlap(
-            Kernels.cast(kernels),
-            Attempts.create_empty().lazy(),
-            chunk_rows=CHUNK_ROWS,
-        )
+        no_attempts = Attempts.create_empty().lazy()
+        overlap = measure_overlap(Kernels.cast(kernels), no_attempts)
     ended, cpu_ended = time.perf_counter(), time.process_time()
     whole = overlap.filter(pl.col("step").is_null())
     used = resource.getrusage(resource.RUSAGE_SELF)
