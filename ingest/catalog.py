@@ -95,6 +95,8 @@ def open_catalog(root: Path) -> duckdb.DuckDBPyConnection:
     connection = duckdb.connect(config=_OFFLINE)
     try:
         connection.execute("SET python_enable_replacements = false")
+        # DuckDB draws it on stdout, into the answer, once a query takes two seconds
+        connection.execute("SET enable_progress_bar = false")
         connection.execute(f"ATTACH {text(root / CATALOG)} AS lake (READ_ONLY)")
         connection.execute("USE lake")
         _search_in(connection, root)

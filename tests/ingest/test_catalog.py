@@ -158,3 +158,10 @@ def test_results_are_views_too(root: Path) -> None:
     assert query(root, "SELECT gpu_ns FROM shares") == [(total,)]
     comments = "SELECT comment FROM duckdb_columns() WHERE table_name = 'shares'"
     assert query(root, comments)[:1] == [('What is "shared" in it\'s name.',)]
+
+
+def test_nothing_is_ever_drawn_into_an_answer(published: Path) -> None:
+    # DuckDB draws a progress bar on stdout when a query takes long
+    with open_catalog(published) as catalog:
+        setting = catalog.sql("SELECT current_setting('enable_progress_bar')")
+        assert setting.fetchall() == [(False,)]
