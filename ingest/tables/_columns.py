@@ -83,11 +83,6 @@ def duration_ns(doc: str, *, nullable: bool = False) -> dy.Int64:
     return dy.Int64(min=0, nullable=nullable, description=doc, metadata={"unit": "ns"})
 
 
-def difference_ns(doc: str, *, nullable: bool = False) -> dy.Int64:
-    """Return a length of time that may be negative. [ns]"""
-    return dy.Int64(nullable=nullable, description=doc, metadata={"unit": "ns"})
-
-
 def gpu_time_ns(doc: str, *, nullable: bool = False) -> dy.Decimal:
     """Return a total of GPU time, exact at any size of fleet. [ns]"""
     return dy.Decimal(
