@@ -63,7 +63,8 @@ def _batches(candidate: Candidate) -> Iterator[Batch]:
         with files.open_expanded(candidate.path) as stream:
             yield from _batches_of(candidate, stream)
     except OSError as error:
-        yield _refusal("unreadable", "file", error.strerror or type(error).__name__)
+        reason = error.strerror or type(error).__name__
+        yield _refusal("unreadable", "file", hint=reason)
 
 
 def _batches_of(candidate: Candidate, stream: ExpandedFile) -> Iterator[Batch]:
@@ -74,14 +75,15 @@ def _batches_of(candidate: Candidate, stream: ExpandedFile) -> Iterator[Batch]:
     try:
         yield from candidate.source.read(stream, candidate.reading)
     except UnreadableFileError as error:
-        yield _refusal("unreadable", error.place, f"expected {error.expected}")
+        yield _refusal("unreadable", error.place, hint=str(error))
     if fault := stream.fault:
-        yield _refusal(fault.rule, fault.place, f"expected {fault.expected}")
+        hint = f"expected {fault.expected}; copy the file again"
+        yield _refusal(fault.rule, fault.place, hint=hint)
 
 
-def _refusal(rule: str, place: str, raw: str) -> Batch:
+def _refusal(rule: str, place: str, raw: str = "", hint: str | None = None) -> Batch:
     """Refuse a file, or what is left of it, as one record."""
-    return Batch(refused=(Refusal(IngestedFiles, place, rule, raw),))
+    return Batch(refused=(Refusal(IngestedFiles, place, rule, raw, hint),))
 
 
 def _told(candidate: Candidate, chunks: Chunks) -> dict[str, Any]:

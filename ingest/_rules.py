@@ -107,6 +107,7 @@ def as_records(table: type[Table], refused: pl.DataFrame) -> pl.DataFrame:
         place=pl.col(PLACE),
         rule=pl.col("rule"),
         raw=raw,
+        hint=pl.lit(None, pl.String),
     )
 
 
@@ -127,7 +128,9 @@ def records_of_duplicates(
 
 def records_of_refusals(refused: Sequence[Refusal], file_id: str) -> pl.DataFrame:
     """Return records that a reader refused as rows of RejectedRows."""
-    rows = [(file_id, r.table.sql_name(), r.place, r.rule, r.raw) for r in refused]
+    rows = [
+        (file_id, r.table.sql_name(), r.place, r.rule, r.raw, r.hint) for r in refused
+    ]
     frame = pl.DataFrame(rows, schema=schema_of(RejectedRows), orient="row")
     return frame.with_columns(pl.col("raw").str.head(RAW_CHARACTERS))
 

@@ -7,12 +7,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+import pyarrow as pa
+import pyarrow.parquet as pq
+
 from ingest._expanded import ExpandedFile
 from ingest.sources import Head, Source
-from ingest.sources._source import HEAD_BYTES
+from ingest.sources._source import HEAD_BYTES, TAIL_BYTES
 
 #: Bytes that are hashed at a time. [B]
 _CHUNK: Final = 1 << 20
+
+#: What a Parquet file starts with.
+_PARQUET_MAGIC: Final = b"PAR1"
 
 #: Hexadecimal digits of a file_id: 128 bits, so that no two files ever share one.
 _ID_DIGITS: Final = 32
@@ -102,7 +108,25 @@ def head_of(path: Path) -> Head:
     with open_expanded(path) as file:
         data = file.read(HEAD_BYTES)
         name = path.name.removesuffix(".gz") if file.is_gzip else path.name
-    return Head(name, data)
+        columns = () if file.is_gzip else _columns_of(path, data)
+        tail = b"" if file.is_gzip or len(data) < HEAD_BYTES else _tail_of(path)
+    return Head(name, data, columns, tail)
+
+
+def _tail_of(path: Path) -> bytes:
+    with path.open("rb") as file:
+        file.seek(max(HEAD_BYTES, path.stat().st_size - TAIL_BYTES))
+        return file.read(TAIL_BYTES)
+
+
+def _columns_of(path: Path, data: bytes) -> tuple[str, ...]:
+    """Return the columns of a Parquet file; none where it is another, or damaged."""
+    if not data.startswith(_PARQUET_MAGIC):
+        return ()
+    try:
+        return tuple(pq.read_schema(path).names)
+    except (pa.ArrowException, OSError, UnicodeDecodeError):
+        return ()
 
 
 def recognize(head: Head, sources: Sequence[Source]) -> Source | None:

@@ -173,8 +173,10 @@ def describe_table(name: str, tables: Sequence[type[Table]]) -> None:
 
 def describe_sources() -> None:
     """Write the formats that can be read, in the order in which they are tried."""
-    lines = [["source", "version", "fills", "format"]]
+    lines = [["format", "source", "version", "fills", "describes"]]
     for source in SOURCES:
-        fills = ", ".join(table.sql_name() for table in source.tables)
-        lines.append([source.name, str(source.version), fills, source.describes])
-    _columns(lines, [False, True, False, False], sys.stdout)
+        for one in source.formats:
+            fills = ", ".join(table.sql_name() for table in one.tables)
+            row = [one.name, source.name, str(source.version), fills, one.describes]
+            lines.append(row)
+    _columns(lines, [False, False, True, False, False], sys.stdout)

@@ -3,6 +3,7 @@
 from typing import Final
 
 from ingest.sources import (
+    console,
     dcgm_exporter,
     host_map,
     kernel_log,
@@ -13,7 +14,7 @@ from ingest.sources import (
     step_table,
     torchtitan,
 )
-from ingest.sources._source import Batch, Head, Reading, Refusal, Source
+from ingest.sources._source import Batch, Format, Head, Reading, Refusal, Source
 
 #: Sources in the order they are tried: the most particular first.
 SOURCES: Final[tuple[Source, ...]] = (
@@ -25,7 +26,8 @@ SOURCES: Final[tuple[Source, ...]] = (
     dcgm_exporter.SOURCE,
     kineto.SOURCE,
     step_table.SOURCE,
+    console.SOURCE,
     kernel_log.SOURCE,
 )
 
-__all__ = ["SOURCES", "Batch", "Head", "Reading", "Refusal", "Source"]
+__all__ = ["SOURCES", "Batch", "Format", "Head", "Reading", "Refusal", "Source"]

@@ -6,10 +6,10 @@ What is wrong with a line has one answer in every source that reads lines:
 * blank lines are not records;
 * NUL bytes at the ends of a line (a preallocated or a truncated log) are dropped, and
   the line counts as repaired; a line of nothing else is blank;
+* bytes that are not UTF-8 are replaced by U+FFFD, and the line counts as repaired: it
+  is refused only where a number or a name that it needs was among them;
 * a line that is longer than a line may be is cut and gets a mark that is no text, so
-  that every reader refuses it;
-* bytes that are not UTF-8 make their line no text, and it is refused; only where
-  people's own words stand in a line are they replaced (`_lines_free`).
+  that every reader refuses it.
 """
 
 import re
@@ -28,14 +28,11 @@ BLOCK_BYTES: Final = 4 * 1024 * 1024
 #: Longest line that can be a record; with 241 columns nvidia-smi writes 8 kB. [B]
 LINE_BYTES: Final = 1024 * 1024
 
-#: Rule of a line that is too long or not UTF-8.
-NOT_TEXT: Final = "not_text"
+#: Rule of a line that is too long to be a record.
+TOO_LONG: Final = "line_too_long"
 
 #: Rule of a last line whose end is missing where the writer ends every line.
 TRUNCATED: Final = "truncated_line"
-
-#: Whether a `line` has bytes that are not UTF-8.
-BROKEN: Final = pl.col("line").str.contains("\ufffd", literal=True)
 
 _MARK = b"\xff"
 _BOM = b"\xef\xbb\xbf"
@@ -50,9 +47,9 @@ class Block:
 
     Attributes:
         first: Number of the first line, counted from one.
-        data: The lines, each with its end.
+        data: The lines, each with its end; UTF-8, but for the mark of a cut line.
         ended: Whether the last line has its end; only the file's last may lack it.
-        repairs: Lines that lost NUL bytes. [1]
+        repairs: Lines that lost NUL bytes or had bytes that are not UTF-8. [1]
         cut: Whether the first line was too long, and is cut.
     """
 
@@ -91,12 +88,13 @@ class Block:
     def table(self) -> pl.DataFrame:
         """Return the lines that are not blank: their `place` and `line`, as text.
 
-        Lines that are no text have a `rule`.
+        A line that was cut has a `rule`.
         """
+        is_cut = pl.lit(self.cut) & (pl.col("number") == self.first)
         return self.texts().select(
             "line",
             place=pl.format("line {}", "number"),
-            rule=pl.when(BROKEN).then(pl.lit(NOT_TEXT)),
+            rule=pl.when(is_cut).then(pl.lit(TOO_LONG)),
         )
 
 
@@ -143,8 +141,19 @@ def _cut(stream: BinaryIO, line: bytes, size: int) -> bytes:
 
 
 def _block(first: int, data: bytes, *, cut: bool) -> Block:
-    cleaned, repairs = _NUL_ENDS.subn(b"", data) if b"\0" in data else (data, 0)
-    return Block(first, cleaned, data.endswith(b"\n"), repairs, cut)
+    head, end, rest = data.partition(b"\n") if cut else (b"", b"", data)
+    cleaned, repairs = _NUL_ENDS.subn(b"", rest) if b"\0" in rest else (rest, 0)
+    text, broken = _as_utf8(cleaned)
+    return Block(first, head + end + text, data.endswith(b"\n"), repairs + broken, cut)
+
+
+def _as_utf8(data: bytes) -> tuple[bytes, int]:
+    """Replace bytes that are not UTF-8; return how many lines had some, too."""
+    text = data.decode("utf-8", errors="replace").encode()
+    if text == data:
+        return data, 0
+    pairs = zip(data.split(b"\n"), text.split(b"\n"), strict=True)
+    return text, sum(line != mended for line, mended in pairs)
 
 
 def refuse(table: type[Table], number: int, rule: str, raw: bytes | str) -> Refusal:

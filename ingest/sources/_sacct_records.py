@@ -8,7 +8,7 @@ from typing import Final
 import polars as pl
 
 from ingest.sources._lines import refuse
-from ingest.sources._lines_free import FreeLines
+from ingest.sources._lines_frames import Lines
 from ingest.sources._source import Refusal
 from ingest.tables import Jobs
 
@@ -66,7 +66,7 @@ def _known(names: tuple[str, ...]) -> bool:
     return {name.replace("JobIDRaw", "JobID") for name in names} >= _KNOWN_BY
 
 
-def records_of(blocks: Iterable[FreeLines], header: Header) -> Iterator[Records]:
+def records_of(blocks: Iterable[Lines], header: Header) -> Iterator[Records]:
     """Yield the records of a file block by block; a header is none.
 
     A line with fewer fields than the header is joined with those after it until the

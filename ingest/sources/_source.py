@@ -15,21 +15,39 @@ Option = Literal["zone", "run_id", "year", "cluster", "name"]
 #: Bytes of the head of a file that recognizing may look at.
 HEAD_BYTES: Final = 65_536
 
+#: Bytes of the end of a file that recognizing may look at. [B]
+TAIL_BYTES: Final = 65_536
+
 #: Characters of a refused record that are kept.
 RAW_CHARACTERS: Final = 2_000
 
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """The start of a file, expanded, and the name it came with."""
+    """The start of a file, expanded, and the name it came with.
+
+    Attributes:
+        name: Name without folders and without the ending of an envelope.
+        data: The first bytes of its content.
+        columns: Names of the columns, where the file is Parquet: they are at its end.
+        tail: The last bytes of its content, where it is longer than its head and in no
+            envelope. They start anywhere in a line.
+    """
 
     name: str
     data: bytes
+    columns: tuple[str, ...] = ()
+    tail: bytes = b""
 
     @property
     def text(self) -> str:
         """The head as text, without a byte order mark; bad bytes are replaced."""
         return self.data.decode("utf-8-sig", errors="replace")
+
+    @property
+    def tail_text(self) -> str:
+        """The whole lines of the tail as text; bad bytes are replaced."""
+        return self.tail.partition(b"\n")[2].decode("utf-8", errors="replace")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +81,21 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A record that cannot become a row: where it is, and the rule it breaks."""
+    """A record that cannot become a row: where it is, and the rule it breaks.
+
+    Attributes:
+        table: Table that it was meant for.
+        place: Where in the file.
+        rule: The rule.
+        raw: The record as it was found.
+        hint: What was expected, or what the record looks like, in words.
+    """
 
     table: type[Table]
     place: str
     rule: str
     raw: str
+    hint: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +122,21 @@ class Batch:
 
 
 @dataclass(frozen=True, slots=True)
+class Format:
+    """A format that a source reads, for the list of formats.
+
+    Attributes:
+        name: Its name there.
+        describes: The format in a few words.
+        tables: Tables that it fills.
+    """
+
+    name: str
+    describes: str
+    tables: tuple[type[Table], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Source:
     """A raw format: how to know it, and how to read it.
 
@@ -107,6 +149,7 @@ class Source:
         recognizes: Whether the head of a file is of this format.
         read: Rows in batches of bounded size. Raises UnreadableFileError where
             nothing at all can be read.
+        mixed: The formats, where the files of one source mix several.
     """
 
     name: str
@@ -116,3 +159,9 @@ class Source:
     options: frozenset[Option]
     recognizes: Callable[[Head], bool]
     read: Callable[[BinaryIO, Reading], Iterator[Batch]]
+    mixed: tuple[Format, ...] = ()
+
+    @property
+    def formats(self) -> tuple[Format, ...]:
+        """The formats that the source reads."""
+        return self.mixed or (Format(self.name, self.describes, self.tables),)

@@ -18,7 +18,7 @@ import re
 from collections.abc import Iterator
 from typing import BinaryIO, Final
 
-from ingest.sources._lines import NOT_TEXT, TRUNCATED, Block, blocks, refuse
+from ingest.sources._lines import TOO_LONG, TRUNCATED, Block, blocks, refuse
 from ingest.sources._power_dcgm_scrapes import Scrapes
 from ingest.sources._power_dcgm_series import (
     BrokenLineError,
@@ -66,7 +66,7 @@ def _text(block: Block, number: int, line: bytes) -> str:
     try:
         return line.decode()
     except UnicodeDecodeError as error:
-        raise BrokenLineError(NOT_TEXT) from error
+        raise BrokenLineError(TOO_LONG) from error
 
 
 def _take(number: int, line: str, scrapes: Scrapes, known: dict[str, Series]) -> None:

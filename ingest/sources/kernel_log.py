@@ -14,7 +14,7 @@ import polars as pl
 from ingest.sources._kernel_events import events_of, refusals_of
 from ingest.sources._kernel_messages import CANDIDATE
 from ingest.sources._kernel_years import SYSLOG_START, YearWalk
-from ingest.sources._lines_free import free_lines
+from ingest.sources._lines_frames import line_frames
 from ingest.sources._source import Batch, Head, Reading, Source
 from ingest.tables import Failures
 
@@ -57,7 +57,7 @@ def read(stream: BinaryIO, reading: Reading) -> Iterator[Batch]:
     """Read the failures of a kernel log."""
     years = YearWalk()
     kept: list[pl.DataFrame] = []
-    for lines in free_lines(stream, Failures):
+    for lines in line_frames(stream, Failures):
         turns = years.advance(lines.frame)
         hits = lines.frame.filter(pl.col("line").str.contains(CANDIDATE))
         kept.append(hits.join(turns, on="number", how="left", maintain_order="left"))

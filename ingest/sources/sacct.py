@@ -11,7 +11,7 @@ from typing import BinaryIO, Final
 import polars as pl
 
 from ingest.errors import UnreadableFileError
-from ingest.sources._lines_free import FreeLines, free_lines
+from ingest.sources._lines_frames import Lines, line_frames
 from ingest.sources._sacct_jobs import jobs_of
 from ingest.sources._sacct_records import Header, parse_header, records_of
 from ingest.sources._source import Batch, Head, Reading, Source
@@ -30,7 +30,7 @@ def read(stream: BinaryIO, reading: Reading) -> Iterator[Batch]:
     Raises:
         UnreadableFileError: If the first line is not a header of sacct's.
     """
-    blocks = free_lines(stream, Jobs)
+    blocks = line_frames(stream, Jobs)
     first = list(islice((block for block in blocks if len(block.frame)), 1))
     header = _header(first, reading)
     counted = "Restarts" in header.names
@@ -47,7 +47,7 @@ def read(stream: BinaryIO, reading: Reading) -> Iterator[Batch]:
         yield Batch(rows={Jobs: _count_restarts(pl.concat(waiting))})
 
 
-def _header(blocks: list[FreeLines], reading: Reading) -> Header:
+def _header(blocks: list[Lines], reading: Reading) -> Header:
     """Return the header that the first line is."""
     number, line = blocks[0].frame.row(0) if blocks else (1, "")
     header = parse_header(line)

@@ -16,3 +16,4 @@ class RejectedRows(Table):
     place = c.identifier("Where in the file: a line, a byte offset, an event.")
     rule = c.identifier("Rule that the record breaks.")
     raw = c.text("The record as it was found, cut to 2,000 characters.")
+    hint = c.text("What was expected, or what the record looks like.")

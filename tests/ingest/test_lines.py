@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ingest.sources._lines import NOT_TEXT, Block, blocks
+from ingest.sources._lines import TOO_LONG, Block, blocks
 from ingest.sources._lines_csv import CELL_COUNT, cell, names_of, split
 
 LONGEST = 50
@@ -47,7 +47,7 @@ def test_a_line_that_is_too_long_is_no_text() -> None:
     found = lines_of(b"a\n" + b"x" * 300 + b"\nb\n")
     rules = [row for block in found for row in block.table().rows()]
     assert [place for _, place, _ in rows_without(rules)] == ["line 1", "line 3"]
-    assert [rule for _, _, rule in rules] == [None, NOT_TEXT, None]
+    assert [rule for _, _, rule in rules] == [None, TOO_LONG, None]
 
 
 def rows_without(rows: list[tuple[str, ...]]) -> list[tuple[str, ...]]:

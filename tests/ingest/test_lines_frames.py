@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ingest.sources import Batch, Source, kernel_log, sacct
-from ingest.sources._lines import BLOCK_BYTES, NOT_TEXT, blocks
-from ingest.sources._lines_free import free_lines
+from ingest.sources._lines import BLOCK_BYTES, TOO_LONG, blocks
+from ingest.sources._lines_frames import line_frames
 from ingest.tables import Failures, Jobs
 from tests.ingest.readings import held, reading, records, refused, repairs, rows
 
@@ -58,7 +58,7 @@ def test_a_line_that_is_too_long_is_refused(
     batches = batches_of(source, first, b"\n", long, b"\n", line, b"\n")
     (row,) = rows(batches, source.tables[0])
     assert row["place"] == "line 3"
-    assert refused(batches) == [("line 2", NOT_TEXT)]
+    assert refused(batches) == [("line 2", TOO_LONG)]
 
 
 def test_a_record_does_not_go_on_behind_a_line_that_is_too_long() -> None:
@@ -70,7 +70,7 @@ def test_a_record_does_not_go_on_behind_a_line_that_is_too_long() -> None:
     assert rows(batches, Jobs) == []
     assert refused(batches) == [
         ("line 2", "field_count"),
-        ("line 3", NOT_TEXT),
+        ("line 3", TOO_LONG),
         ("line 4", "field_count"),
     ]
     assert records(batches) == 3
@@ -86,7 +86,7 @@ def test_every_line_that_is_not_blank_is_there_or_refused(
         for number, _ in block.lines()
     ]
     told = []
-    for lines in free_lines(io.BytesIO(data), Failures, size, longest=50):
+    for lines in line_frames(io.BytesIO(data), Failures, size, longest=50):
         told += [int(refusal.place.removeprefix("line ")) for refusal in lines.refused]
         told += lines.frame["number"].to_list()
     assert told == whole

@@ -1,9 +1,4 @@
-"""Lines in which people's own words stand: names of jobs, comments, processes.
-
-Such words may be in any encoding, and what is read of a line stands beside them. So
-bytes that are not UTF-8 are replaced, and the line counts as repaired. All else that
-may be wrong with a line has the answer that `_lines` gives.
-"""
+"""Whole lines as frames, for readers that look at lines in columns."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,39 +6,34 @@ from typing import BinaryIO
 
 import polars as pl
 
-from ingest.sources._lines import (
-    BLOCK_BYTES,
-    BROKEN,
-    LINE_BYTES,
-    NOT_TEXT,
-    blocks,
-    refuse,
-)
+from ingest.sources._lines import BLOCK_BYTES, LINE_BYTES, TOO_LONG, blocks, refuse
 from ingest.sources._source import Refusal
 from ingest.tables import Table
 
 
 @dataclass(frozen=True, slots=True)
-class FreeLines:
+class Lines:
     """Lines that follow each other and are not blank.
 
     Attributes:
         frame: Columns `number`, counted from one in the file, and `line`.
         refused: The line before them, where it is too long.
-        repairs: Lines that lost NUL bytes or have bytes that are not UTF-8. [1]
+        repairs: Lines that had to be mended to be text. [1]
+        cut_short: Whether the last of them has no end.
     """
 
     frame: pl.DataFrame
     refused: tuple[Refusal, ...]
     repairs: int
+    cut_short: bool
 
 
-def free_lines(
+def line_frames(
     stream: BinaryIO,
     table: type[Table],
     size: int = BLOCK_BYTES,
     longest: int = LINE_BYTES,
-) -> Iterator[FreeLines]:
+) -> Iterator[Lines]:
     """Read a stream as lines, some of them at a time.
 
     Args:
@@ -56,6 +46,5 @@ def free_lines(
         texts = block.texts()
         cut = texts.head(int(block.cut))
         rest = texts.slice(len(cut))
-        refused = tuple(refuse(table, n, NOT_TEXT, line) for n, line in cut.iter_rows())
-        broken = rest.select(BROKEN.sum()).item()
-        yield FreeLines(rest, refused, block.repairs + broken)
+        refused = tuple(refuse(table, n, TOO_LONG, line) for n, line in cut.iter_rows())
+        yield Lines(rest, refused, block.repairs, block.cut_short)

@@ -1,0 +1,54 @@
+"""What a format must offer whose lines stand among others in a console log."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import polars as pl
+
+from ingest.sources._source import Batch, Format, Reading
+from ingest.tables import Table
+
+
+class LineReader(Protocol):
+    """Reads the lines of one format out of one file; may remember earlier lines."""
+
+    def take(self, lines: pl.DataFrame) -> Batch:
+        """Return what lines that follow each other tell.
+
+        `records` of the batch are not counted: the file's lines are.
+
+        Args:
+            lines: Columns `number` (counted from one) and `line` (without colours) of
+                every line that is not blank, those of other formats included.
+        """
+
+    def close(self) -> Batch:
+        """Return what is left when the file is at its end."""
+
+
+@dataclass(frozen=True, slots=True)
+class LineFormat:
+    """A format of lines.
+
+    Attributes:
+        name: Its name in the list of formats.
+        version: Raised when its rows change.
+        describes: The format in a few words.
+        tables: Tables that it fills.
+        telling: Regular expression, understood by Polars and by Python alike, that a
+            line of the format contains and no other.
+        start: Returns a reader for a file.
+    """
+
+    name: str
+    version: int
+    describes: str
+    tables: tuple[type[Table], ...]
+    telling: str
+    start: Callable[[Reading], LineReader]
+
+    @property
+    def listed(self) -> Format:
+        """The format as the list of formats shows it."""
+        return Format(self.name, self.describes, self.tables)

@@ -1,0 +1,63 @@
+"""Console log of a training job: what several tools write into one stream.
+
+A launcher's output holds the lines of the training framework, of NCCL, of PyTorch's
+watchdog and of the launcher itself, from many processes. Each format takes its own
+lines; a line that is of none is a record without a row. Colours are dropped.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import BinaryIO, Final
+
+import polars as pl
+
+from ingest.sources._console_format import LineFormat, LineReader
+from ingest.sources._lines_frames import line_frames
+from ingest.sources._source import Batch, Head, Reading, Source
+from ingest.tables import Failures, Table
+
+#: Formats of lines, in the order of their names.
+LINE_FORMATS: Final[tuple[LineFormat, ...]] = ()
+
+_COLOURS: Final = r"\x1b\[[0-9;]*[A-Za-z]"
+_COLOUR: Final = re.compile(_COLOURS)
+
+
+def recognizes(head: Head) -> bool:
+    """Return whether a line at the head or at the end is of one of the formats."""
+    text = _COLOUR.sub("", f"{head.text}\n{head.tail_text}")
+    if text.lstrip().startswith(("{", "[{", "<?xml", "<!")):
+        return False
+    return any(re.search(one.telling, text, re.MULTILINE) for one in LINE_FORMATS)
+
+
+def read(stream: BinaryIO, reading: Reading) -> Iterator[Batch]:
+    """Read the lines of every format, block by block."""
+    readers: list[LineReader] = [one.start(reading) for one in LINE_FORMATS]
+    for lines in line_frames(stream, Failures):
+        yield Batch(
+            refused=lines.refused,
+            records=len(lines.frame) + len(lines.refused),
+            repairs=lines.repairs,
+        )
+        plain = lines.frame.with_columns(pl.col("line").str.replace_all(_COLOURS, ""))
+        for reader in readers:
+            yield reader.take(plain)
+    for reader in readers:
+        yield reader.close()
+
+
+def _tables() -> tuple[type[Table], ...]:
+    return tuple(dict.fromkeys(table for one in LINE_FORMATS for table in one.tables))
+
+
+SOURCE: Final = Source(
+    name="console",
+    version=1 + sum(one.version for one in LINE_FORMATS),
+    describes="console log of a training job",
+    tables=_tables(),
+    options=frozenset({"zone", "year", "run_id", "cluster"}),
+    recognizes=recognizes,
+    read=read,
+    mixed=tuple(one.listed for one in LINE_FORMATS),
+)
