@@ -75,7 +75,8 @@ def _batches_of(candidate: Candidate, stream: ExpandedFile) -> Iterator[Batch]:
     try:
         yield from candidate.source.read(stream, candidate.reading)
     except UnreadableFileError as error:
-        yield _refusal("unreadable", error.place, hint=str(error))
+        hint = f"expected {error.expected}; {error.mend}"
+        yield _refusal("unreadable", error.place, hint=hint)
     if fault := stream.fault:
         hint = f"expected {fault.expected}; copy the file again"
         yield _refusal(fault.rule, fault.place, hint=hint)

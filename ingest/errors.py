@@ -15,6 +15,7 @@ class UnreadableFileError(TelemetryError):
         self.path = path
         self.place = place
         self.expected = expected
+        self.mend = mend
         super().__init__(f"{path}: {place}: expected {expected}; {mend}")
 
 

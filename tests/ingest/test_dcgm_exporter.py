@@ -266,7 +266,6 @@ def test_a_line_that_is_broken_costs_itself_only() -> None:
         ("line 12", "energy_mj|value"),
         ("line 13", "temperature_c|value"),
         ("line 14", "value|number"),
-        ("line 16", "labels"),
         ("line 17", "truncated_line"),
     ]
     assert records(batches) == 16

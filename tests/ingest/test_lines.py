@@ -70,7 +70,7 @@ def test_no_line_is_lost_or_moved(lines: list[bytes], size: int) -> None:
     data = b"\n".join(lines)
     white = b" \t\r\f\v"
     expected = {
-        number: line.strip(b"\0").strip(white)
+        number: line.decode(errors="replace").encode().strip(b"\0").strip(white)
         for number, line in enumerate(
             data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1
         )
@@ -109,3 +109,9 @@ def test_quotes_mean_nothing_where_a_format_has_none() -> None:
 def test_a_header_gives_its_names(names: list[str]) -> None:
     header = ",".join('"' + name.replace('"', '""') + '"' for name in names)
     assert names_of(header) == names
+
+
+def test_bytes_that_are_not_utf8_are_replaced_and_their_lines_counted() -> None:
+    (block,) = lines_of(b"a\xffb\n\xc3\xa9\n\xff\xfe\n", size=1_000)
+    assert [line.decode() for _, line in block.lines()] == ["a\ufffdb", "é", "\ufffd" * 2]
+    assert block.repairs == 2

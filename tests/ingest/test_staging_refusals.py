@@ -53,7 +53,7 @@ def test_a_file_that_no_source_claims_is_one_refused_record(tmp_path: Path) -> N
     path = put(tmp_path, "odd", ["x" * 300])
     staged = stage(tmp_path, [candidate(path, source=None)])
     assert rows(tmp_path, staged, RejectedRows).drop("file_id").rows() == [
-        ("ingested_files", "file", "unrecognized", "x" * 200)
+        ("ingested_files", "file", "unrecognized", "x" * 200, None)
     ]
     assert staged.files["source"].to_list() == ["unrecognized"]
     assert staged.files["rows_rejected"].to_list() == [1]
@@ -66,7 +66,7 @@ def test_rows_before_the_place_where_a_reader_gives_up_are_kept(
     staged = stage(tmp_path, [candidate(path)])
     assert rows(tmp_path, staged, TrainingMetrics)["step"].to_list() == [1]
     assert rows(tmp_path, staged, RejectedRows).drop("file_id").rows() == [
-        ("ingested_files", "line 2", "unreadable", "expected no !")
+        ("ingested_files", "line 2", "unreadable", "", "expected no !; leave it out")
     ]
 
 
