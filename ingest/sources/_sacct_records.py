@@ -59,10 +59,11 @@ def parse_header(line: str) -> Header | None:
     names = tuple(line.strip().split(delimiter))
     named = all(_NAME.fullmatch(name) for name in names[:-1])
     is_last = names[-1] == "" or _NAME.fullmatch(names[-1]) is not None
-    return Header(names, delimiter) if named and is_last and _known(names) else None
+    return Header(names, delimiter) if named and is_last and is_known(names) else None
 
 
-def _known(names: tuple[str, ...]) -> bool:
+def is_known(names: tuple[str, ...]) -> bool:
+    """Return whether some names of fields are those of a listing of jobs."""
     return {name.replace("JobIDRaw", "JobID") for name in names} >= _KNOWN_BY
 
 

@@ -1,27 +1,32 @@
-"""Jobs as Slurm's accounting tells them: `sacct --parsable2`, any fields, any order.
+"""Jobs as Slurm's accounting tells them: sacct, any fields, any order.
 
-Steps of a job (123.batch) are no rows: they repeat its nodes and may end after it.
+* `--parsable2` with any delimiter, or the columns of fixed width that sacct writes
+  without it, whose cells may be cut.
+* Steps of a job (123.batch) are no rows: they repeat its nodes and may end after it.
+* A file of several listings may change its header on the way.
 """
 
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import chain, islice
+from itertools import groupby
+from operator import itemgetter
 from typing import BinaryIO, Final
 
 import polars as pl
 
 from ingest.errors import UnreadableFileError
-from ingest.sources._lines_frames import Lines, line_frames
+from ingest.sources._lines_frames import line_frames
 from ingest.sources._sacct_jobs import jobs_of
-from ingest.sources._sacct_records import Header, parse_header, records_of
+from ingest.sources._sacct_records import Header, Records, records_of
+from ingest.sources._sacct_sections import first_header, peeked, sections
 from ingest.sources._source import Batch, Head, Reading, Source
 from ingest.tables import Jobs, Table
 
 
 def recognizes(head: Head) -> bool:
     """Return whether the first line is a header of sacct's."""
-    lines = head.text.lstrip().splitlines()
-    return bool(lines) and parse_header(lines[0]) is not None
+    lines = [line.strip() for line in head.text.lstrip().splitlines()[:2]]
+    return first_header(lines) is not None
 
 
 def read(stream: BinaryIO, reading: Reading) -> Iterator[Batch]:
@@ -30,13 +35,10 @@ def read(stream: BinaryIO, reading: Reading) -> Iterator[Batch]:
     Raises:
         UnreadableFileError: If the first line is not a header of sacct's.
     """
-    blocks = line_frames(stream, Jobs)
-    first = list(islice((block for block in blocks if len(block.frame)), 1))
-    header = _header(first, reading)
-    counted = "Restarts" in header.names
     waiting: list[pl.DataFrame] = []
-    for records in records_of(chain(first, blocks), header):
+    for header, records in _records(stream, reading):
         batch, jobs = jobs_of(records, header, reading)
+        counted = "Restarts" in header.names
         if not counted:
             waiting.append(jobs)
         rows: dict[type[Table], pl.DataFrame] = (
@@ -47,18 +49,20 @@ def read(stream: BinaryIO, reading: Reading) -> Iterator[Batch]:
         yield Batch(rows={Jobs: _count_restarts(pl.concat(waiting))})
 
 
-def _header(blocks: list[Lines], reading: Reading) -> Header:
-    """Return the header that the first line is."""
-    number, line = blocks[0].frame.row(0) if blocks else (1, "")
-    header = parse_header(line)
-    if header is None:
+def _records(stream: BinaryIO, reading: Reading) -> Iterator[tuple[Header, Records]]:
+    """Yield the records of a file with the header that they stand under."""
+    lines, blocks = peeked(line_frames(stream, Jobs))
+    first = first_header(lines)
+    if first is None:
         raise UnreadableFileError(
             reading.path,
-            f"line {number}",
+            "line 1",
             "names of sacct's fields with JobID and State among them",
             "write the file with `sacct --parsable2` and without --noheader",
         )
-    return header
+    for header, parts in groupby(sections(first, blocks), key=itemgetter(0)):
+        for records in records_of((lines for _, lines in parts), header):
+            yield header, records
 
 
 def _count_restarts(jobs: pl.DataFrame) -> pl.DataFrame:
@@ -73,8 +77,8 @@ def _count_restarts(jobs: pl.DataFrame) -> pl.DataFrame:
 
 SOURCE: Final = Source(
     name="sacct",
-    version=1,
-    describes="jobs of Slurm: sacct --parsable2, any fields that have JobID and State",
+    version=2,
+    describes="jobs of Slurm: sacct, any fields that have JobID and State",
     tables=(Jobs,),
     options=frozenset({"zone", "run_id", "cluster"}),
     recognizes=recognizes,
