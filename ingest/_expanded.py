@@ -1,141 +1,144 @@
-"""A plain or gzip file as one stream of its content."""
+"""A file as one stream of its content, plain, in envelopes, or in UTF-16."""
 
 import io
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final
 
-from isal import igzip_lib
+from ingest._envelope_file import PlainFile
+from ingest._envelope_layer import Fault, Layer
+from ingest._envelope_members import BZIP2, GZIP, XZ, Members
+from ingest._envelope_text import ENCODINGS, Utf16
+from ingest._envelope_zstd import Zstd
 
-if TYPE_CHECKING:
-    from _typeshed import WriteableBuffer
+__all__ = ["MOST_ENVELOPES", "ExpandedFile", "Fault"]
 
-#: First bytes of a gzip file, whatever its name is.
-_GZIP_MAGIC: Final = b"\x1f\x8b"
+#: Envelopes in one another that are opened: packed by a tool, and again by what moved
+#: the file. More of them are somebody's trap.
+MOST_ENVELOPES: Final = 2
 
-#: Bytes that are read, and expanded, at a time. What a damaged file loses before the
-#: damage is at most this much; a bomb never expands to more at once. [B]
-_CHUNK: Final = 1 << 16
+#: Bytes that tell what an envelope is: ten of bzip2, whose first three could be text.
+_START: Final = 10
+
+#: Bytes of content that any file may have, however small it is. [B]
+_FREE_BYTES: Final = 1 << 30
+
+#: Beyond that, how many times its size on disk the content of a file may be: logs that
+#: repeat themselves pack to a hundredth, and only bombs to less than a thousandth.
+_MOST_RATIO: Final = 1_000
 
 #: Bytes that are buffered for readers of lines. [B]
 _BUFFER: Final = 1 << 18
 
+#: What a block of bzip2 starts with, and the end of an empty stream.
+_BZIP2_BLOCKS: Final = (b"1AY&SY", b"\x17rE8P\x90")
+
 
 @dataclass(frozen=True, slots=True)
-class Fault:
-    """Why a stream ended before its time.
+class _Envelope:
+    """A kind of envelope.
 
     Attributes:
-        rule: `truncated` where the rest is missing, `damaged` where it is wrong.
-        place: Where in the compressed file.
-        expected: What was expected there.
+        endings: What it adds to the name of a file.
+        opens: Opens it.
     """
 
-    rule: Literal["truncated", "damaged"]
-    place: str
-    expected: str
+    endings: tuple[str, ...]
+    opens: Callable[[io.RawIOBase], Layer]
+
+
+_GZIP: Final = _Envelope((".gz",), partial(Members, packing=GZIP))
+_BZIP2: Final = _Envelope((".bz2",), partial(Members, packing=BZIP2))
+_XZ: Final = _Envelope((".xz",), partial(Members, packing=XZ))
+_ZSTD: Final = _Envelope((".zst", ".zstd"), Zstd)
 
 
 class ExpandedFile(io.BufferedReader):
-    """The content of a file, expanded where its first bytes say that it is gzip."""
+    """The content of a file, expanded where its first bytes say that it is packed."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, size: int | None = None) -> None:
         """Open a file.
+
+        Args:
+            path: The file.
+            size: Size of the content when it was hashed; what a file has grown by
+                since then is not read. [B]
 
         Raises:
             OSError: If there is no such file, or none that may be read.
         """
-        file = io.FileIO(path)
+        file = PlainFile(path)
+        self._parts: list[PlainFile | Layer] = [file]
+        self._endings: list[tuple[str, ...]] = []
         try:
-            is_gzip = file.read(len(_GZIP_MAGIC)) == _GZIP_MAGIC
-            file.seek(0)
+            top = self._unfold(file)
         except BaseException:
             file.close()
             raise
-        self._members = _Members(file) if is_gzip else None
-        super().__init__(self._members or file, _BUFFER)
+        if size is not None:
+            top.bound(size)
+        super().__init__(top, _BUFFER)
 
     @property
-    def is_gzip(self) -> bool:
-        """Whether the file is in a gzip envelope."""
-        return self._members is not None
+    def is_plain(self) -> bool:
+        """Whether the file on disk is its content."""
+        return len(self._parts) == 1
 
     @property
     def fault(self) -> Fault | None:
         """Why the stream ended early; None while nothing was wrong."""
-        return self._members.fault if self._members else None
+        return next((part.fault for part in self._parts if part.fault), None)
+
+    def bare(self, name: str) -> str:
+        """Return the name of the file without the endings of its envelopes."""
+        for endings in self._endings:
+            ending = next((end for end in endings if name.endswith(end)), "")
+            name = name.removesuffix(ending)
+        return name
+
+    def _unfold(self, file: PlainFile) -> PlainFile | Layer:
+        """Put a layer on the file for each of its envelopes; return the last."""
+        most = max(_FREE_BYTES, _MOST_RATIO * file.size_on_disk)
+        start = file.read(_START)
+        file.seek(0)
+        while envelope := _envelope_of(start):
+            if len(self._endings) == MOST_ENVELOPES:
+                return self._put(_TooDeep(self._parts[-1]), most)
+            self._endings.append(envelope.endings)
+            layer = self._put(envelope.opens(self._parts[-1]), most)
+            start = layer.peek(_START)
+        if encoding := ENCODINGS.get(start[:2]):
+            self._put(Utf16(self._parts[-1], encoding), most)
+        return self._parts[-1]
+
+    def _put(self, layer: Layer, most: int) -> Layer:
+        layer.limit(most)
+        self._parts.append(layer)
+        return layer
 
 
-class _Members(io.RawIOBase):
-    """The members of a gzip file, one after the other, up to the first fault."""
+def _envelope_of(start: bytes) -> _Envelope | None:
+    """Return the kind of envelope that starts so."""
+    if start.startswith(GZIP.magic):
+        return _GZIP
+    if start.startswith(XZ.magic):
+        return _XZ
+    if start.startswith(BZIP2.magic) and start[4:_START] in _BZIP2_BLOCKS:
+        return _BZIP2
+    is_skippable = start[1:4] == b"\x2a\x4d\x18" and start[0] >> 4 == 5  # noqa: PLR2004
+    return _ZSTD if start.startswith(b"\x28\xb5\x2f\xfd") or is_skippable else None
 
-    def __init__(self, file: io.FileIO) -> None:
-        self.fault: Fault | None = None
-        self._file = file
-        self._input = b""
-        self._read = 0
-        self._output = memoryview(b"")
-        self._member: igzip_lib.IgzipDecompressor | None = None
-        self._is_first = True
 
-    def readable(self) -> bool:
-        return True
+class _TooDeep(Layer):
+    """An envelope in too many others: nothing of it is read."""
 
-    def close(self) -> None:
-        self._file.close()
-        super().close()
-
-    def readinto(self, buffer: "WriteableBuffer") -> int:
-        target = memoryview(buffer).cast("B")
-        while not self._output:
-            if self.fault or not self._expand():
-                return 0
-        size = min(len(target), len(self._output))
-        target[:size] = self._output[:size]
-        self._output = self._output[size:]
-        return size
-
-    def _expand(self) -> bool:
-        """Expand some more; False at the end."""
-        member = self._member or self._begin()
-        if member is None:
-            return False
-        waits = member.needs_input and not self._input
-        if waits and not self._refill():
-            self._stop("truncated", "the rest of the gzip stream")
-            return False
-        try:
-            expanded = member.decompress(self._input, _CHUNK)
-        except igzip_lib.error:  # type: ignore[misc]
-            self._stop("damaged", "an intact gzip stream")
-            return False
-        self._output, self._input = memoryview(expanded), b""
-        self._member = member
-        if member.eof:
-            self._input, self._member = member.unused_data, None
-        return True
-
-    def _begin(self) -> igzip_lib.IgzipDecompressor | None:
-        """Find the next member. As gzip does, pass over zeros between members."""
-        self._skip_zeros()
-        while len(self._input) < len(_GZIP_MAGIC) and self._refill():
-            self._skip_zeros()
-        self._is_first = False
-        if self._input.startswith(_GZIP_MAGIC):
-            return igzip_lib.IgzipDecompressor(flag=igzip_lib.DECOMP_GZIP)
-        if self._input:
-            self._stop("damaged", "the end of the file after its gzip stream")
+    def _expand(self) -> bytes | None:
+        self.fault = Fault(
+            "nested",
+            "file",
+            f"at most {MOST_ENVELOPES} envelopes, one in the other",
+            "expand it before",
+        )
         return None
-
-    def _skip_zeros(self) -> None:
-        if not self._is_first:
-            self._input = self._input.lstrip(b"\0")
-
-    def _refill(self) -> bool:
-        more = self._file.read(_CHUNK)
-        self._read += len(more)
-        self._input += more
-        return bool(more)
-
-    def _stop(self, rule: Literal["truncated", "damaged"], expected: str) -> None:
-        self.fault = Fault(rule, f"byte {self._read}", expected)

@@ -47,7 +47,7 @@ class Candidate:
 def read(candidate: Candidate, shelf: Shelf) -> dict[str, Any]:
     """Read a file onto the shelf; return its row of IngestedFiles without the counts.
 
-    Where a reader gives up (UnreadableFileError), or a gzip file is cut or damaged,
+    Where a reader gives up (UnreadableFileError), or an envelope is cut or damaged,
     the rows before that place are kept and the rest is one refused record.
     """
     chunks = Chunks(candidate.reading.file_id, shelf)
@@ -60,7 +60,7 @@ def read(candidate: Candidate, shelf: Shelf) -> dict[str, Any]:
 def _batches(candidate: Candidate) -> Iterator[Batch]:
     """Yield what the reader gives, and what ended it before its time as a refusal."""
     try:
-        with files.open_expanded(candidate.path) as stream:
+        with files.open_expanded(candidate.path, candidate.size) as stream:
             yield from _batches_of(candidate, stream)
     except OSError as error:
         reason = error.strerror or type(error).__name__
@@ -70,7 +70,9 @@ def _batches(candidate: Candidate) -> Iterator[Batch]:
 def _batches_of(candidate: Candidate, stream: ExpandedFile) -> Iterator[Batch]:
     if candidate.source is None:
         head = files.head_of(candidate.path).text[:_HEAD_CHARACTERS]
-        yield _refusal(UNRECOGNIZED, "file", head)
+        stream.peek(1)
+        told = stream.fault.hint if stream.fault and not head else None
+        yield _refusal(UNRECOGNIZED, "file", head, told)
         return
     try:
         yield from candidate.source.read(stream, candidate.reading)
@@ -78,8 +80,7 @@ def _batches_of(candidate: Candidate, stream: ExpandedFile) -> Iterator[Batch]:
         hint = f"expected {error.expected}; {error.mend}"
         yield _refusal("unreadable", error.place, hint=hint)
     if fault := stream.fault:
-        hint = f"expected {fault.expected}; copy the file again"
-        yield _refusal(fault.rule, fault.place, hint=hint)
+        yield _refusal(fault.rule, fault.place, hint=fault.hint)
 
 
 def _refusal(rule: str, place: str, raw: str = "", hint: str | None = None) -> Batch:

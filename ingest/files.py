@@ -40,16 +40,21 @@ class Fingerprint:
     prefixes: tuple[str, ...]
 
 
-def open_expanded(path: Path) -> ExpandedFile:
-    """Open a file for reading, expanded where its first bytes say that it is gzip.
+def open_expanded(path: Path, size: int | None = None) -> ExpandedFile:
+    """Open a file for reading, expanded where its first bytes say that it is packed.
 
-    The stream just ends where a gzip file is cut off or damaged; its `fault` then
+    The stream just ends where an envelope is cut off or damaged; its `fault` then
     says so.
+
+    Args:
+        path: The file.
+        size: Size of the content when it was hashed; what a file has grown by since
+            then is not read. [B]
 
     Raises:
         OSError: If there is no such file, or none that may be read.
     """
-    return ExpandedFile(path)
+    return ExpandedFile(path, size)
 
 
 def fingerprint(path: Path, known_sizes: Iterable[int] = ()) -> Fingerprint:
@@ -99,18 +104,22 @@ def file_id(
     return hashlib.sha256(text.encode()).hexdigest()[:_ID_DIGITS]
 
 
-def head_of(path: Path) -> Head:
+def head_of(path: Path, name: str | None = None) -> Head:
     """Return the start of a file's expanded content.
+
+    Args:
+        path: The file.
+        name: Its name, where it is on disk under another.
 
     Raises:
         OSError: If there is no such file, or none that may be read.
     """
     with open_expanded(path) as file:
         data = file.read(HEAD_BYTES)
-        name = path.name.removesuffix(".gz") if file.is_gzip else path.name
-        columns = () if file.is_gzip else _columns_of(path, data)
-        tail = b"" if file.is_gzip or len(data) < HEAD_BYTES else _tail_of(path)
-    return Head(name, data, columns, tail)
+        bare = file.bare(name or path.name)
+        columns = _columns_of(path, data) if file.is_plain else ()
+        is_long = file.is_plain and len(data) == HEAD_BYTES
+    return Head(bare, data, columns, _tail_of(path) if is_long else b"")
 
 
 def _tail_of(path: Path) -> bytes:

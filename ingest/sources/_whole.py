@@ -16,8 +16,9 @@ _CHUNK = 1 << 20
 def on_disk(stream: BinaryIO) -> Iterator[Path]:
     """Give the path of a file with the whole content of a stream.
 
-    A file in no envelope is itself that file; of any other a copy is made in the
-    folder for temporary files, and removed afterwards.
+    A file in no envelope is itself that file; of any other, and of one that has grown
+    since it was hashed, a copy is made in the folder for temporary files, and removed
+    afterwards.
 
     Args:
         stream: A stream that nothing was read from yet.
@@ -26,7 +27,8 @@ def on_disk(stream: BinaryIO) -> Iterator[Path]:
         OSError: If there is no room for the copy.
     """
     raw = getattr(stream, "raw", stream)
-    if isinstance(raw, io.FileIO) and isinstance(raw.name, str | Path):
+    is_whole = getattr(raw, "is_whole", True)
+    if isinstance(raw, io.FileIO) and is_whole and isinstance(raw.name, str | Path):
         yield Path(raw.name)
         return
     with NamedTemporaryFile(prefix="gpuledger-") as copy:

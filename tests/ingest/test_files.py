@@ -45,7 +45,7 @@ def test_members_follow_one_another(tmp_path: Path) -> None:
     with files.open_expanded(path) as file:
         assert file.read() == TEXT + b"the end\n"
         assert file.fault is None
-        assert file.is_gzip
+        assert not file.is_plain
 
 
 @pytest.mark.parametrize("missing", [1, 8, 9, 1_000])
