@@ -7,7 +7,7 @@ from typing import TypeVar, cast
 import dataframely as dy
 import polars as pl
 
-from ingest.tables import Table
+from ingest.tables import StepTimings, Table
 
 T = TypeVar("T", bound=Table)
 
@@ -26,10 +26,15 @@ class Frames:
         self._frames = dict(frames)
 
     def __getitem__(self, table: type[T]) -> dy.LazyFrame[T]:
-        """Return the rows of a table, lazily."""
+        """Return the rows of a table, lazily.
+
+        Steps that nobody knows the time of cannot be placed, and are left out.
+        """
         frame = self._frames.get(table)
         if frame is None:
             return table.create_empty().lazy()
+        if table is StepTimings:
+            frame = frame.filter(StepTimings.start_ns.col.is_not_null())
         return cast("dy.LazyFrame[T]", frame)
 
 

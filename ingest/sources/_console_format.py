@@ -19,8 +19,10 @@ class LineReader(Protocol):
         `records` of the batch are not counted: the file's lines are.
 
         Args:
-            lines: Columns `number` (counted from one) and `line` (without colours) of
-                every line that is not blank, those of other formats included.
+            lines: Columns `number` (counted from one), `line` (without colours and
+                launchers' prefixes), `rank` (global, where PyTorch wrote it before the
+                line) and `raw` (as it was found) of every line that is not blank,
+                those of other formats included.
         """
 
     def close(self) -> Batch:

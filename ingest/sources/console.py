@@ -11,13 +11,30 @@ from typing import BinaryIO, Final
 
 import polars as pl
 
+from ingest.sources._console_deepspeed import DEEPSPEED
 from ingest.sources._console_format import LineFormat, LineReader
+from ingest.sources._console_maxtext import MAXTEXT
+from ingest.sources._console_megatron import MEGATRON
+from ingest.sources._console_timers import MEGATRON_TIMERS
+from ingest.sources._console_torchtitan import TORCHTITAN
+from ingest.sources._console_trainer import TRAINER
 from ingest.sources._lines_frames import line_frames
 from ingest.sources._source import Batch, Head, Reading, Source
 from ingest.tables import Failures, Table
 
 #: Formats of lines, in the order of their names.
-LINE_FORMATS: Final[tuple[LineFormat, ...]] = ()
+LINE_FORMATS: Final[tuple[LineFormat, ...]] = (
+    DEEPSPEED,
+    TRAINER,
+    MAXTEXT,
+    MEGATRON,
+    MEGATRON_TIMERS,
+    TORCHTITAN,
+)
+
+#: What launchers put before a line: the label of srun, the role and local rank of
+#: torchrun, the global rank that PyTorch writes.
+_PREFIX: Final = r"^(?: *\d{1,6}: ?|\[default\d{1,6}\]: ?|\[rank\d{1,6}\]: ?)+"
 
 _COLOURS: Final = r"\x1b\[[0-9;]*[A-Za-z]"
 _COLOUR: Final = re.compile(_COLOURS)
@@ -40,11 +57,24 @@ def read(stream: BinaryIO, reading: Reading) -> Iterator[Batch]:
             records=len(lines.frame) + len(lines.refused),
             repairs=lines.repairs,
         )
-        plain = lines.frame.with_columns(pl.col("line").str.replace_all(_COLOURS, ""))
+        plain = _plain(lines.frame)
         for reader in readers:
             yield reader.take(plain)
     for reader in readers:
         yield reader.close()
+
+
+def _plain(lines: pl.DataFrame) -> pl.DataFrame:
+    """Return lines without colours, and without what a launcher put before them."""
+    bare = pl.col("line").str.replace_all(_COLOURS, "")
+    return lines.select(
+        "number",
+        bare.str.replace(_PREFIX, "").alias("line"),
+        bare.str.extract(r"^(?: *\d{1,6}: ?)?\[rank(\d{1,6})\]:")
+        .cast(pl.Int32)
+        .alias("rank"),
+        pl.col("line").alias("raw"),
+    )
 
 
 def _tables() -> tuple[type[Table], ...]:

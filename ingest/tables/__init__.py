@@ -19,6 +19,7 @@ from ingest.tables.power_samples import PowerSamples
 from ingest.tables.rejected_rows import RejectedRows
 from ingest.tables.run_cards import RunCards
 from ingest.tables.step_timings import StepTimings
+from ingest.tables.timers import Timers
 from ingest.tables.training_metrics import TrainingMetrics
 
 TABLES: Final[tuple[type[Table], ...]] = (
@@ -37,6 +38,7 @@ TABLES: Final[tuple[type[Table], ...]] = (
     PowerSamples,
     DataReads,
     TrainingMetrics,
+    Timers,
     IngestedFiles,
     RejectedRows,
 )
@@ -60,6 +62,7 @@ __all__ = [
     "RunCards",
     "StepTimings",
     "Table",
+    "Timers",
     "TrainingMetrics",
     "comment_of",
     "unit_of",

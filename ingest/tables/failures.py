@@ -58,3 +58,12 @@ class Failures(Table):
     occurrence = c.index(
         "Position among events that are alike to the letter in one file."
     )
+    part = c.text(
+        "Part that the message names: link, place in the chip, memory module, disk, PCIe"
+        " device or process."
+    )
+    run_id = c.identifier(
+        "Run whose own log reported it; null where a node or the scheduler did.",
+        nullable=True,
+    )
+    rank = c.index("Global rank that reported it, where it is told.", nullable=True)

@@ -21,7 +21,10 @@ class StepTimings(Table):
     rank = c.index(
         "Global rank; null where the source gives an average.", nullable=True
     )
-    start_ns = c.time_ns("Start of the step.")
+    start_ns = c.time_ns(
+        "Start of the step; null where the source gives no time: no analysis uses it.",
+        nullable=True,
+    )
     duration_ns = c.duration_ns("Wall time of the step.")
     compute_ns = c.duration_ns("Time in own work that blocked the step.", nullable=True)
     communication_ns = c.duration_ns(
