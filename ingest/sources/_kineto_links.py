@@ -27,11 +27,7 @@ class Links:
         self._bounds = [
             frame.select(low, high).row(0, named=True) for frame in launches
         ]
-        self._steps = steps.select(
-            "step",
-            step_start=pl.col("start"),
-            step_end=pl.col("start") + pl.col("duration"),
-        ).sort("step_start")
+        self._steps = steps
 
     def link(self, work: pl.DataFrame) -> pl.DataFrame:
         """Return the work with `launch` and `step`, in another order.
@@ -48,7 +44,7 @@ class Links:
             self._launched(work.filter(is_correlated), "correlation"),
             self._launched(work.filter(~is_correlated), "external"),
         ]
-        launched = self._with_steps(pl.concat(calls))
+        launched = with_step(pl.concat(calls), self._steps)
         return work.join(launched, on="event", how="left")
 
     def _launched(self, work: pl.DataFrame, name: str) -> pl.DataFrame:
@@ -74,13 +70,33 @@ class Links:
                     .select(_CALLS.names())
                 )
 
-    def _with_steps(self, launched: pl.DataFrame) -> pl.DataFrame:
-        """Add the step that was open when each launch was made."""
-        found = launched.sort("launch").join_asof(
-            self._steps, left_on="launch", right_on="step_start", strategy="backward"
-        )
-        is_open = pl.col("launch") < pl.col("step_end")
-        return found.select("event", "launch", step=pl.when(is_open).then("step"))
+
+def with_step(
+    launched: pl.DataFrame, steps: pl.DataFrame, by: str | None = None
+) -> pl.DataFrame:
+    """Return `event`, `launch` and the step that was open when it was launched.
+
+    Args:
+        launched: Work with `event` and `launch`. [ns]
+        steps: Steps with `step`, `start` and `duration`. [ns]
+        by: What a launch and its step have in common, with several processes.
+    """
+    opened = steps.select(
+        "step",
+        *([by] if by else []),
+        step_start=pl.col("start"),
+        step_end=pl.col("start") + pl.col("duration"),
+    ).sort("step_start")
+    found = launched.sort("launch").join_asof(
+        opened,
+        left_on="launch",
+        right_on="step_start",
+        by=by,
+        strategy="backward",
+        check_sortedness=by is None,
+    )
+    is_open = pl.col("launch") < pl.col("step_end")
+    return found.select("event", "launch", step=pl.when(is_open).then("step"))
 
 
 def _nearest(wanted: pl.DataFrame, calls: pl.DataFrame) -> pl.DataFrame:

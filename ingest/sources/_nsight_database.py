@@ -1,0 +1,201 @@
+"""An SQLite file of somebody else, from which nothing but plain tables is read.
+
+SQLite runs what a schema says: views, triggers, columns that are computed. None of it
+runs here: only tables that keep their rows are looked at, without their indexes, and an
+authorizer refuses everything but reading the columns that are asked for. A page that
+leads back to another can make a small file endless: no table has more rows, and no text
+more bytes, than fit into the file.
+"""
+
+import re
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Final
+
+import polars as pl
+
+from ingest.sources._nsight_values import integers, others
+
+#: Rows fetched at a time: some 10 MB of Python's numbers. [1]
+BATCH_ROWS: Final = 1 << 15
+
+#: Rows of text fetched at a time, each of which may be as long as TEXT_CHARACTERS. [1]
+TEXT_ROWS: Final = 1 << 10
+
+#: Longest text that is kept; names of kernels reach some thousands of characters.
+TEXT_CHARACTERS: Final = 8_000
+
+#: Longest value that SQLite may hand out, and longest statement of a schema. [B]
+VALUE_BYTES: Final = 1 << 20
+
+#: Longest value where numbers are read: nothing there is longer in a sound file. [B]
+NUMBER_BYTES: Final = 1 << 10
+
+#: Fewest bytes of a row in a file: its place in the page, its size and its header. [B]
+ROW_BYTES: Final = 4
+
+#: What a file that is no sound database raises; bytes that are no text may be met in
+#: its error message itself.
+BROKEN: Final = (sqlite3.Error, sqlite3.Warning, ValueError, OverflowError)
+
+_ENDLESS: Final = "more than fits into the file"
+
+_NULL: Final = pl.lit(None, pl.Int64)
+
+_ALLOWED: Final = frozenset({sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ})
+_FUNCTIONS: Final = frozenset({"substr", "like"})
+_PRAGMAS: Final = frozenset({"table_info"})
+
+_TABLES: Final = "SELECT name FROM sqlite_master WHERE type = 'table' AND rootpage > 0"
+
+
+class DamagedTableError(Exception):
+    """A table cannot be read any further."""
+
+
+class Database:
+    """The plain tables of a file.
+
+    Attributes:
+        repairs: Texts whose bytes were not UTF-8. [1]
+    """
+
+    def __init__(self, connection: sqlite3.Connection, size: int) -> None:
+        """List the tables of a file of some bytes.
+
+        Raises:
+            sqlite3.Error: If the file is no database, or its schema is broken.
+        """
+        self.repairs = 0
+        self._size = size
+        self._connection = connection
+        connection.text_factory = self._text
+        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, VALUE_BYTES)
+        connection.set_authorizer(_authorize)
+        self._names = [str(row[0]) for row in connection.execute(_TABLES)]
+        self._columns: dict[str, frozenset[str]] = {}
+
+    def table(self, name: str) -> str | None:
+        """Return a table, or its newest version (`_V2`, `_V3`); null without one."""
+        version = re.compile(rf"{name}(?:_V(\d{{1,3}}))?")
+        found = [match for one in self._names if (match := version.fullmatch(one))]
+        newest = max(found, key=lambda match: int(match[1] or 0), default=None)
+        return newest[0] if newest else None
+
+    def columns(self, table: str) -> frozenset[str]:
+        """Return the columns that a table keeps, without those that it computes."""
+        if table not in self._columns:
+            info = self._connection.execute(f"PRAGMA table_info({_quoted(table)})")
+            self._columns[table] = frozenset(str(row[1]) for row in info)
+        return self._columns[table]
+
+    def numbers(self, table: str, columns: Sequence[str]) -> Iterator[pl.DataFrame]:
+        """Yield columns of whole numbers, in the order in which they are stored.
+
+        A column that the table lacks is null. So is what is no whole number; then
+        `other` is the text of the row.
+
+        Raises:
+            DamagedTableError: If the table ends before its end, or never.
+        """
+        known = self.columns(table)
+        asked = [name for name in columns if name in known]
+        for rows in self._rows(table, [_quoted(name) for name in asked], BATCH_ROWS):
+            found = list(map(integers, asked, zip(*rows, strict=True)))
+            frame = pl.DataFrame([*found, others(found, rows)])
+            lacking = {name: _NULL for name in columns if name not in known}
+            yield frame.with_columns(**lacking)
+
+    def texts(
+        self, table: str, columns: Sequence[str], text: str, where: str = ""
+    ) -> Iterator[pl.DataFrame]:
+        """Yield columns of whole numbers and a last one of text, cut where it is long.
+
+        Raises:
+            DamagedTableError: If the table ends before its end, or never.
+        """
+        known = self.columns(table)
+        asked = [_quoted(name) if name in known else "NULL" for name in columns]
+        cut = f"substr({_quoted(text)}, 1, {TEXT_CHARACTERS})"
+        asked.append(cut if text in known else "NULL")
+        total = 0
+        for rows in self._rows(table, asked, TEXT_ROWS, where):
+            *numbers, texts = zip(*rows, strict=True)
+            values = [one if isinstance(one, str) else None for one in texts]
+            total += sum(map(len, filter(None, values)))
+            if total > self._size:
+                raise DamagedTableError(_ENDLESS)
+            pairs = zip(columns, numbers, strict=True)
+            yield pl.DataFrame(
+                [integers(name, column) for name, column in pairs]
+                + [pl.Series(text, values, dtype=pl.String)]
+            )
+
+    def _rows(
+        self, table: str, expressions: Sequence[str], count: int, where: str = ""
+    ) -> Iterator[list[tuple[object, ...]]]:
+        if not expressions:
+            return
+        longest = NUMBER_BYTES if count == BATCH_ROWS else VALUE_BYTES
+        self._connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, longest)
+        statement = (
+            f"SELECT {', '.join(expressions)} FROM {_quoted(table)} NOT INDEXED {where}"  # noqa: S608 - names of columns, quoted
+        )
+        left = self._size // ROW_BYTES
+        try:
+            with closing(self._connection.execute(statement)) as cursor:
+                while rows := cursor.fetchmany(count):
+                    left -= len(rows)
+                    if left < 0:
+                        raise DamagedTableError(_ENDLESS)
+                    yield rows
+        except BROKEN as error:
+            raise DamagedTableError(_words(error)) from error
+
+    def _text(self, raw: bytes) -> str:
+        try:
+            return raw.decode()
+        except UnicodeDecodeError:
+            self.repairs += 1
+            return raw.decode(errors="replace")
+
+
+@contextmanager
+def open_database(path: Path) -> Iterator[Database]:
+    """Open a file that is neither written nor locked; what lies beside it is not read.
+
+    Raises:
+        sqlite3.Error: If the file is no database, or its schema is broken.
+    """
+    uri = f"{path.resolve().as_uri()}?mode=ro&immutable=1"
+    with closing(sqlite3.connect(uri, uri=True)) as connection:
+        connection.execute("PRAGMA trusted_schema = OFF")
+        connection.execute("PRAGMA query_only = ON")
+        connection.execute("PRAGMA cell_size_check = ON")
+        yield Database(connection, path.stat().st_size)
+
+
+def _authorize(
+    action: int,
+    first: str | None,
+    second: str | None,
+    _database: str | None,
+    inner: str | None,
+) -> int:
+    """Allow reading columns, but not from within a view or a trigger."""
+    is_allowed = inner is None and (
+        action in _ALLOWED
+        or (action == sqlite3.SQLITE_FUNCTION and second in _FUNCTIONS)
+        or (action == sqlite3.SQLITE_PRAGMA and first in _PRAGMAS)
+    )
+    return sqlite3.SQLITE_OK if is_allowed else sqlite3.SQLITE_DENY
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _words(error: BaseException) -> str:
+    return str(error).encode(errors="replace").decode()[:200]

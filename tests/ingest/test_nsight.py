@@ -1,0 +1,442 @@
+"""Exports of Nsight Systems: work, steps, what is missing, and what is hostile."""
+
+import io
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ingest.errors import UnreadableFileError
+from ingest.sources import SOURCES, Batch, Head, nsight
+from ingest.tables import Collectives, Kernels, StepTimings
+from tests.ingest.nsight_export import (
+    PID,
+    PROCESS,
+    SCHEMA,
+    SESSION_NS,
+    Export,
+    sample,
+)
+from tests.ingest.readings import held, reading, records, refused, repairs, rows
+
+OTHER_PROCESS = (1 << 48) | (145 << 24)
+US = 1_000
+
+
+def read(data: bytes, name: str = "report.sqlite") -> list[Batch]:
+    return held(nsight.read(io.BytesIO(data), reading(name=name)))
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "report.sqlite"
+
+
+def lacking(*tables: str) -> dict[str, str]:
+    return {name: made for name, made in SCHEMA.items() if name not in tables}
+
+
+def kernels(batches: Sequence[Batch]) -> list[dict[str, Any]]:
+    return sorted(rows(batches, Kernels), key=lambda row: row["event"])
+
+
+def test_the_sample_is_what_was_drawn(project: Path) -> None:
+    folder = project / "sample_traces/formats/nsight"
+    (file,) = folder.iterdir()
+    batches = read(file.read_bytes(), file.name)
+    assert refused(batches) == []
+    drawn = [
+        (k["start_ns"] - SESSION_NS, k["duration_ns"], k["category"], k["step"])
+        for k in kernels(batches)
+    ]
+    assert drawn == [
+        (12 * US, 18 * US, "compute", 10),
+        (25 * US, 20 * US, "communication", 10),
+        (78 * US, 12 * US, "communication", 11),
+        (60 * US, 20 * US, "compute", 11),
+        (5 * US, 3 * US, "memory", 10),
+        (55 * US, 1 * US, "memory", 11),
+    ]
+    assert {k["rank"] for k in kernels(batches)} == {3}
+    assert {k["device"] for k in kernels(batches)} == {3}
+    assert all(k["linked"] for k in kernels(batches))
+    assert records(batches) == 6
+
+
+def test_names_copies_and_collectives(path: Path) -> None:
+    batches = read(sample().write(path))
+    assert [k["name"] for k in kernels(batches)][::3] == [
+        "void gemm<128, 64>(float*)",
+        "CUDA graph",
+    ]
+    assert [k["name"] for k in kernels(batches)][4:] == ["Memcpy HtoD", "Memset"]
+    first, second = rows(batches, Collectives)
+    assert (first["kind"], first["algorithm"]) == ("allreduce", "RING_LL")
+    assert first["enqueue_ns"] == SESSION_NS + 11 * US
+    assert second["end_ns"] == SESSION_NS + 90 * US
+    assert first["group_size"] is first["bytes_total"] is None
+    assert not first["is_p2p"]
+
+
+def test_steps_are_rows_where_the_rank_is_known(path: Path) -> None:
+    data = sample().write(path)
+    assert rows(read(data), StepTimings) == []
+    found = rows(read(data, "job_rank12.sqlite"), StepTimings)
+    assert [(r["step"], r["rank"], r["duration_ns"]) for r in found] == [
+        (10, 12, 50 * US),
+        (11, 12, 50 * US),
+    ]
+
+
+def test_a_rank_of_several_processes_is_not_made_up(path: Path) -> None:
+    export = sample()
+    export.kernel(1, 2, process=OTHER_PROCESS)
+    batches = read(export.write(path), "rank0.sqlite")
+    assert {k["rank"] for k in kernels(batches)} == {None}
+    assert rows(batches, StepTimings) == []
+
+
+def test_devices_of_processes_that_see_one_gpu_each(path: Path) -> None:
+    export = Export()
+    export.kernel(10, 20)
+    export.kernel(10, 20, process=OTHER_PROCESS)
+    export.add("TARGET_INFO_CUDA_DEVICE", gpuId=4, cudaId=0, pid=PID)
+    export.add("TARGET_INFO_CUDA_DEVICE", gpuId=6, cudaId=0, pid=145)
+    assert [k["device"] for k in kernels(read(export.write(path)))] == [4, 6]
+    data = export.write(path, lacking("TARGET_INFO_CUDA_DEVICE"))
+    assert [k["device"] for k in kernels(read(data))] == [0, 0]
+
+
+def test_correlations_and_steps_are_those_of_a_process(path: Path) -> None:
+    export = Export()
+    export.range(0, 100, "step 1")
+    export.range(0, 100, "step 2", process=OTHER_PROCESS)
+    for process, start in ((PROCESS, 20), (OTHER_PROCESS, 40)):
+        told: dict[str, Any] = {"process": process, "launched": start - 10}
+        export.kernel(start, start + 5, correlationId=9, **told)
+    for call in export.rows["CUPTI_ACTIVITY_KIND_RUNTIME"]:
+        assert isinstance(call, dict)
+        call["correlationId"] = 9
+    found = kernels(read(export.write(path)))
+    assert [k["step"] for k in found] == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("names", "step"),
+    [
+        (["ProfilerStep#7", "iteration 8"], 7),
+        (["iteration 8", "step 0"], 8),
+        (["iter_9"], 9),
+        (["Training step: 10"], 10),
+        (["global_step=11"], 11),
+        (["step"], None),
+        (["optimizer step 3 of 4"], None),
+        (["forward"], None),
+    ],
+)
+def test_habits_of_naming_steps(path: Path, names: list[str], step: int | None) -> None:
+    export = Export()
+    for name in names:
+        export.range(0, 100, name)
+    export.kernel(20, 30, launched=10)
+    (found,) = kernels(read(export.write(path)))
+    assert found["step"] == step
+
+
+def test_a_registered_text_names_a_step_and_an_open_range_does_not(
+    path: Path,
+) -> None:
+    export = Export()
+    told = {"globalTid": PROCESS + PID, "eventType": 59}
+    export.add("NVTX_EVENTS", start=0, end=50, textId=export.string("step 5"), **told)
+    export.range(50, None, "step 6")
+    export.kernel(20, 30, launched=10)
+    export.kernel(70, 80, launched=60)
+    assert [k["step"] for k in kernels(read(export.write(path)))] == [5, None]
+
+
+@pytest.mark.parametrize("table", sorted(set(SCHEMA) - {"CUPTI_ACTIVITY_KIND_KERNEL"}))
+def test_every_other_table_may_be_missing(path: Path, table: str) -> None:
+    batches = read(sample().write(path, lacking(table)))
+    assert refused(batches) == []
+    assert len(kernels(batches)) >= 5
+
+
+def test_without_a_session_times_count_from_zero(path: Path) -> None:
+    data = sample().write(path, lacking("TARGET_INFO_SESSION_START_TIME"))
+    assert kernels(read(data))[0]["start_ns"] == 12 * US
+
+
+def test_without_names_kernels_are_unnamed(path: Path) -> None:
+    data = sample().write(path, lacking("StringIds"))
+    assert {k["name"] for k in kernels(read(data))[:3]} == {"unnamed kernel"}
+
+
+def test_columns_may_be_missing(path: Path) -> None:
+    few = "start INTEGER, end INTEGER, deviceId INTEGER, shortName INTEGER"
+    schema = SCHEMA | {"CUPTI_ACTIVITY_KIND_KERNEL": few}
+    found = kernels(read(sample().write(path, schema)))[:3]
+    assert [k["stream"] for k in found] == [-1] * 3
+    assert found[0]["name"] == "void gemm<128, 64>"
+    assert [k["linked"] for k in found] == [False] * 3
+
+
+def test_a_table_without_times_is_refused(path: Path) -> None:
+    schema = SCHEMA | {"CUPTI_ACTIVITY_KIND_KERNEL": "start INTEGER, streamId INTEGER"}
+    batches = read(sample().write(path, schema))
+    table = "table CUPTI_ACTIVITY_KIND_KERNEL"
+    assert refused(batches) == [(table, "missing_column")]
+    assert len(kernels(batches)) == 3
+
+
+@pytest.mark.parametrize("version", ["_V2", "_V3"])
+def test_tables_of_a_later_version(path: Path, version: str) -> None:
+    name = "CUPTI_ACTIVITY_KIND_KERNEL"
+    rename = f"ALTER TABLE {name} RENAME TO {name}{version}"
+    batches = read(sample().write(path, SCHEMA, rename))
+    assert len(kernels(batches)) == 6
+
+
+#   what nobody must see is nowhere in the rows, the refusals or the messages
+SECRET = "hunter2-AKIA0000SECRET"
+
+
+def test_secrets_are_not_read(path: Path) -> None:
+    export = sample()
+    export.add("TARGET_INFO_SYSTEM_ENV", name="AWS_SECRET_ACCESS_KEY", value=SECRET)
+    export.add("META_DATA_CAPTURE", name="PROCESS_ENVIRONMENT", value=SECRET)
+    for name in ("EXPORT_USER", "EXPORT_HOST", "EXPORT_PARAM_INPUT_PATH_ABS"):
+        export.add("META_DATA_EXPORT", name=name, value=SECRET)
+    export.string(f"/home/{SECRET}/train.py")
+    export.range(0, 10, f"step {SECRET}")
+    batches = read(export.write(path), "rank0.sqlite")
+    assert records(batches) == 6
+    told = [frame.write_json() for batch in batches for frame in batch.rows.values()]
+    assert SECRET not in "".join(told) + repr([b.refused for b in batches])
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "rule"),
+    [
+        ("soon", 30, "not_whole_numbers"),
+        (b"\x00\xff", 30, "not_whole_numbers"),
+        (20.5, 30, "not_whole_numbers"),
+        (30, 20, "negative_duration"),
+        ((1 << 63) - 1, 0, "negative_duration"),
+        (-(1 << 63), (1 << 63) - 1, "negative_duration"),
+        (20, (1 << 63) - 1, "longer_than_trace"),
+        (1 << 62, (1 << 62) + 1, "time_outside_trace"),
+    ],
+)
+def test_values_that_are_no_time(path: Path, start: Any, end: Any, rule: str) -> None:
+    export = Export()
+    export.kernel(10, 20)
+    export.kernel(15, 25)
+    export.kernel(start, end)
+    batches = read(export.write(path))
+    assert refused(batches) == [("event 2", rule)]
+    assert len(kernels(batches)) == 2
+
+
+def test_a_refused_row_shows_its_values(path: Path) -> None:
+    export = Export()
+    export.kernel("soon", 30, deviceId=5)
+    (refusal,) = [r for b in read(export.write(path)) for r in b.refused]
+    assert refusal.raw.startswith("('soon', 30, 5, 7, ")
+    assert refusal.table is Kernels
+
+
+def test_a_missing_device_is_refused(path: Path) -> None:
+    loose = SCHEMA["CUPTI_ACTIVITY_KIND_KERNEL"].replace(" NOT NULL", "")
+    export = Export()
+    export.kernel(10, 20, deviceId=None)
+    export.kernel(10, 20, deviceId=-1)
+    batches = read(export.write(path, SCHEMA | {"CUPTI_ACTIVITY_KIND_KERNEL": loose}))
+    assert [rule for _, rule in refused(batches)] == ["no_device"] * 2
+
+
+def test_bytes_that_are_no_text_are_replaced_and_counted(path: Path) -> None:
+    export = Export()
+    export.kernel(10, 20, "gemm")
+    data = export.write(path).replace(b"gemm", b"g\xff\xfem")
+    batches = read(data)
+    assert [k["name"] for k in kernels(batches)] == ["g\ufffd\ufffdm"]
+    assert repairs(batches) == 1
+
+
+ENDLESS = (
+    "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n)"
+    " SELECT x AS start, x AS end, 0 AS deviceId FROM n"
+)
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        f"CREATE VIEW CUPTI_ACTIVITY_KIND_KERNEL AS {ENDLESS}",
+        f"CREATE VIEW StringIds_V2 AS {ENDLESS}",
+        "CREATE TRIGGER t AFTER INSERT ON StringIds BEGIN DELETE FROM StringIds; END",
+        "CREATE INDEX i ON StringIds (abs(id))",
+    ],
+)
+def test_nothing_of_a_schema_runs(path: Path, hostile: str) -> None:
+    is_view = "VIEW CUPTI" in hostile
+    schema = lacking("CUPTI_ACTIVITY_KIND_KERNEL") if is_view else SCHEMA
+    batches = read(sample().write(path, schema, hostile))
+    assert refused(batches) == []
+    assert len(kernels(batches)) == (3 if is_view else 6)
+
+
+def test_a_column_that_is_computed_is_not_read(path: Path) -> None:
+    schema = SCHEMA["CUPTI_ACTIVITY_KIND_KERNEL"] + ", spare INTEGER"
+    computed = "ALTER TABLE CUPTI_ACTIVITY_KIND_KERNEL ADD COLUMN x AS (1 / 0)"
+    tables = SCHEMA | {"CUPTI_ACTIVITY_KIND_KERNEL": schema}
+    assert len(kernels(read(sample().write(path, tables, computed)))) == 6
+
+
+def test_a_file_that_waits_for_its_log_is_read_as_it_is(
+    path: Path, tmp_path: Path
+) -> None:
+    sample().write(path)
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("PRAGMA journal_mode = WAL")
+    before = sorted(tmp_path.iterdir())
+    with path.open("rb") as file:
+        batches = held(nsight.read(file, reading()))
+    assert len(kernels(batches)) == 6
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_no_database_and_a_broken_schema(path: Path) -> None:
+    data = sample().write(path)
+    for bad in (b"SQLite format 3\0", data[:700], data[:100] + bytes(924)):
+        with pytest.raises(UnreadableFileError, match="nsys export"):
+            read(bad)
+    assert records(read(b"")) == 0
+
+
+def test_a_damaged_table_costs_only_itself(path: Path) -> None:
+    export = sample()
+    for at in range(2_000):
+        export.kernel(100_000 + at, 100_001 + at)
+    whole = export.write(path)
+    batches = read(whole)
+    assert refused(batches) == []
+    (page,) = _root_of(path, "CUPTI_ACTIVITY_KIND_MEMSET")
+    start = (page - 1) * 1_024
+    batches = read(whole[:start] + b"\x5a" * 1_024 + whole[start + 1_024 :])
+    assert refused(batches) == [("table CUPTI_ACTIVITY_KIND_MEMSET", "damaged")]
+    assert len(kernels(batches)) == 2_005
+
+
+def _root_of(path: Path, table: str) -> tuple[int]:
+    with closing(sqlite3.connect(path)) as database:
+        found = database.execute(
+            "SELECT rootpage FROM sqlite_master WHERE name = ?", (table,)
+        ).fetchone()
+    assert isinstance(found[0], int)
+    return (found[0],)
+
+
+def test_recognized_by_its_tables_alone(path: Path) -> None:
+    data = sample().write(path)
+    assert nsight.recognizes(Head("any.db", data))
+    assert not nsight.recognizes(Head("report.sqlite", data[:16]))
+    other = {"cookies": "id INTEGER"}
+    assert not nsight.recognizes(Head("c", Export().write(path, other)))
+    claiming = [s.name for s in SOURCES if s.recognizes(Head("x", data))]
+    assert claiming == ["nsight"]
+
+
+#: Of one device: compute, communication, exposed and idle without copies. [us]
+PUBLISHED = {0: (253_690, 17_170, 28_990), 1: (256_100, 8_230, 34_340)}
+
+
+@pytest.fixture(scope="module")
+def real(shared: Path) -> Iterator[list[Batch]]:
+    folder = shared / "data/nccl/GindaChen_nsys-ai/tests/fixtures"
+    with (folder / "mfu_2gpu_before.sqlite").open("rb") as file:
+        yield held(nsight.read(file, reading()))
+
+
+def test_a_real_export_of_two_gpus(real: list[Batch]) -> None:
+    assert refused(real) == []
+    assert records(real) == 4_010 + 1_020 + 269
+    found = rows(real, Kernels)
+    assert {k["rank"] for k in found} == {None}
+    talking = rows(real, Collectives)
+    assert {(c["kind"], c["is_p2p"]) for c in talking} == {("sendrecv", True)}
+    assert len(talking) == 66
+    first = min(k["start_ns"] for k in found)
+    assert first == 1_779_782_330_176_752_435 + 60_111_513_113
+
+
+def test_an_endless_table_is_cut_at_what_fits_into_the_file(path: Path) -> None:
+    export = Export()
+    for at in range(500):
+        export.kernel(at, at + 1)
+    data = bytearray(export.write(path))
+    (root,) = _root_of(path, "CUPTI_ACTIVITY_KIND_KERNEL")
+    size = 1_024
+    inner = bytes(data[(root - 1) * size : root * size])
+    assert inner[0] == 5  # an inner page of a table
+    leaves = [int.from_bytes(inner[at : at + 4]) for at in _cells(inner)]
+    #   root -> second -> third -> fourth -> last, from each of its cells
+    chain = [root, *leaves[:3], leaves[3]]
+    for page, child in pairwise(chain):
+        turned = bytearray(inner)
+        for at in (*_cells(inner), 8):
+            turned[at : at + 4] = child.to_bytes(4)
+        data[(page - 1) * size : page * size] = turned
+    batches = read(bytes(data))
+    table = "table CUPTI_ACTIVITY_KIND_KERNEL"
+    assert refused(batches) == [(table, "damaged")]
+    assert len(kernels(batches)) <= len(data) // 4
+
+
+def _cells(page: bytes) -> list[int]:
+    count = int.from_bytes(page[3:5])
+    return [int.from_bytes(page[12 + 2 * n : 14 + 2 * n]) for n in range(count)]
+
+
+def test_long_texts_are_cut_and_longer_ones_end_their_table(path: Path) -> None:
+    export = Export()
+    export.kernel(10, 20, "long" * 5_000)
+    (found,) = kernels(read(export.write(path)))
+    assert found["name"] == "long" * 2_000
+    export.string("x" * (2 << 20))
+    batches = read(export.write(path))
+    assert refused(batches) == [("table StringIds", "damaged")]
+    assert len(kernels(batches)) == 1
+
+
+SAMPLE = Path(__file__).parents[2] / "sample_traces/formats/nsight"
+
+
+@given(
+    at=st.integers(0, 16_383),
+    length=st.integers(1, 40),
+    fill=st.binary(min_size=1, max_size=4),
+    cut=st.integers(0, 16_384),
+)
+@settings(max_examples=50)
+def test_a_damaged_file_never_raises_anything_else(
+    at: int, length: int, fill: bytes, cut: int
+) -> None:
+    (file,) = SAMPLE.iterdir()
+    data = bytearray(file.read_bytes())
+    data[at : at + length] = (fill * length)[:length]
+    for damaged in (bytes(data), bytes(data[: max(cut, 100)])):
+        try:
+            batches = read(damaged, file.name)
+        except UnreadableFileError:
+            continue
+        found = sum(frame.height for b in batches for frame in b.rows.values())
+        assert found <= 2 * records(batches) + 2
+        assert all(len(r.raw) <= 2_000 for b in batches for r in b.refused)
