@@ -6,14 +6,18 @@ from typing import Final
 import polars as pl
 
 from ingest.sources._kernel_years import SYSLOG_START
+from ingest.sources._source import Reading
 from ingest.times import SECOND_NS, naive_to_ns
 
 #: ISO 8601: date, time, fraction after a point or a comma, offset. Years are those
-#: whose nanoseconds fit 64 bits.
+#: whose nanoseconds fit 64 bits. `journalctl -o short-full` writes UTC as a word.
 ISO_STAMP: Final = (
     r"((?:19[7-9]|20\d|21\d)\d-\d{2}-\d{2})[T ](\d{2}:\d{2}:\d{2})"
-    r"(?:[.,](\d{1,9}))?(Z|[+-]\d{2}:?\d{2})?"
+    r"(?:[.,](\d{1,9}))?(Z|[+-]\d{2}:?\d{2}| UTC\b)?"
 )
+
+#: `journalctl -o short-unix`: seconds since 1970, node.
+UNIX_START: Final = r"^(\d{9,10})\.(\d{6}) (\S+) "
 
 #: `dmesg -T`: month, day, time and year of the node's own clock.
 CTIME_STAMP: Final = (
@@ -26,55 +30,75 @@ BOOT_STAMP: Final = r"\[ *(\d{1,9})\.(\d{1,9})\]"
 #: Record of /dev/kmsg: priority, number, microseconds since boot, flags.
 KMSG_STAMP: Final = r"\d{1,3},\d{1,20},(\d{1,15}),[^;]{0,200};"
 
-#: Node after the time of an ISO line, or before the word `kernel:`.
-_ISO_HOST: Final = ISO_STAMP + r" ([^\s:]+) "
+#: How long after a file was written a stamp of `dmesg -T` may seem to lie where the
+#: zone is not known: zones reach 14 hours. [ns]
+_ZONE_REACH_NS: Final = 14 * 3_600 * SECOND_NS
+
+#: Node after the time of an ISO line (and the word for its zone), or before `kernel:`.
+_ISO_HOST: Final = ISO_STAMP + r"(?: [A-Z]{3,5})? ([^\s:]+) "
 _KERNEL_HOST: Final = r"([^\s:\]]+) kernel: "
 
 
-def envelope_columns(
-    zone: tzinfo, zone_is_assumed: bool, year_is_known: bool
-) -> list[pl.Expr]:
+def envelope_columns(reading: Reading) -> list[pl.Expr]:
     """Return `host`, `time_ns`, `boot_offset_ns`, `time_quality` and `naive`.
 
     They read the columns `prefix` (text before the message) and `year` (of a syslog
     line). `naive` tells whether the time needed the zone.
     """
-    prefix = pl.col("prefix")
-    iso = prefix.str.extract_groups(ISO_STAMP)
+    zone = reading.zone
+    iso = pl.col("prefix").str.extract_groups(ISO_STAMP)
     local = pl.coalesce(
         _local_ns(iso.struct[0], iso.struct[1], iso.struct[2], "%Y-%m-%d", zone),
         _syslog_ns(zone),
         _ctime_ns(zone),
     )
-    exact = _iso_ns(iso)
+    exact = pl.coalesce(_iso_ns(iso), _unix_ns())
     naive = exact.is_null() & local.is_not_null()
-    is_syslog = prefix.str.contains(SYSLOG_START) & ~prefix.str.contains(ISO_STAMP)
-    inferred = naive & is_syslog & (not year_is_known)
-    of_zone = pl.lit("zone_assumed" if zone_is_assumed else "exact")
     return [
         host(),
         pl.coalesce(exact, local).alias("time_ns"),
         boot_offset_ns().alias("boot_offset_ns"),
-        _quality(exact, inferred, naive, of_zone).alias("time_quality"),
+        _quality(exact, naive, reading).alias("time_quality"),
         naive.alias("naive"),
     ]
 
 
-def _quality(
-    exact: pl.Expr, inferred: pl.Expr, naive: pl.Expr, of_zone: pl.Expr
-) -> pl.Expr:
-    """Return how the time is known, the best that holds."""
+def has_stamp() -> pl.Expr:
+    """Return whether the envelope has a date, be it one that there is or not."""
+    return pl.col("prefix").str.contains(
+        rf"{ISO_STAMP}|{SYSLOG_START}|{CTIME_STAMP}|{UNIX_START}"
+    )
+
+
+def _quality(exact: pl.Expr, naive: pl.Expr, reading: Reading) -> pl.Expr:
+    """Return how the time is known, the best that holds.
+
+    `dmesg -T` counts from boot and leaves out the time asleep: its stamps can lie
+    after the file was written, and are then no better than times since boot.
+    """
+    prefix = pl.col("prefix")
+    is_syslog = prefix.str.contains(SYSLOG_START) & ~prefix.str.contains(ISO_STAMP)
+    inferred = naive & is_syslog & pl.lit(reading.year is None)
+    of_zone = pl.lit("zone_assumed" if reading.zone_basis == "assumed" else "exact")
     return (
         pl.when(exact.is_not_null())
         .then(pl.lit("exact"))
         .when(inferred)
         .then(pl.lit("year_inferred"))
-        .when(naive)
+        .when(naive & ~_is_ahead(reading))
         .then(of_zone)
-        .when(boot_offset_ns().is_not_null())
+        .when(naive | boot_offset_ns().is_not_null())
         .then(pl.lit("boot_relative"))
         .otherwise(pl.lit("unknown"))
     )
+
+
+def _is_ahead(reading: Reading) -> pl.Expr:
+    reach = _ZONE_REACH_NS if reading.zone_basis == "assumed" else SECOND_NS
+    ahead = (_ctime_ns(reading.zone) > reading.modified_ns + reach).fill_null(
+        value=False
+    )
+    return ahead & pl.lit(reading.modified_ns > 0)
 
 
 def host() -> pl.Expr:
@@ -82,6 +106,7 @@ def host() -> pl.Expr:
     prefix = pl.col("prefix")
     return pl.coalesce(
         prefix.str.extract(SYSLOG_START, 5),
+        prefix.str.extract(UNIX_START, 3),
         prefix.str.extract(_ISO_HOST, 5),
         prefix.str.extract(_KERNEL_HOST),
     ).alias("host")
@@ -114,12 +139,18 @@ def _local_ns(
 def _iso_ns(iso: pl.Expr) -> pl.Expr:
     """Return the instant of an ISO stamp that has an offset. [ns]"""
     stamp = _stamp(iso.struct[0], iso.struct[1], "%Y-%m-%d").dt.epoch("ns")
-    offset = iso.struct[3].replace("Z", "+00:00")
+    offset = iso.struct[3].replace({"Z": "+00:00", " UTC": "+00:00"})
     minutes = offset.str.slice(1, 2).cast(pl.Int64) * 60 + offset.str.tail(2).cast(
         pl.Int64
     )
     east = pl.when(offset.str.starts_with("-")).then(-minutes).otherwise(minutes)
     return stamp + _fraction_ns(iso.struct[2]) - east * 60 * SECOND_NS
+
+
+def _unix_ns() -> pl.Expr:
+    """Return the instant of a stamp of seconds since 1970. [ns]"""
+    unix = pl.col("prefix").str.extract_groups(UNIX_START)
+    return unix.struct[0].cast(pl.Int64) * SECOND_NS + _fraction_ns(unix.struct[1])
 
 
 def _syslog_ns(zone: tzinfo) -> pl.Expr:

@@ -1,11 +1,14 @@
-"""Failure events from the telling lines of one kernel log, all together."""
+"""Failure events from the telling messages of one kernel log, all together."""
 
 from typing import Final
 
 import polars as pl
 
+from ingest.sources import _kernel_codes as codes
 from ingest.sources import _kernel_messages as messages
-from ingest.sources._kernel_envelopes import envelope_columns
+from ingest.sources._kernel_bus import fold_losses
+from ingest.sources._kernel_envelopes import envelope_columns, has_stamp
+from ingest.sources._kernel_patterns import CLOCK, EVENTS, OF_XID
 from ingest.sources._source import Reading, Refusal
 from ingest.tables import Failures
 
@@ -23,34 +26,65 @@ _ALIKE: Final = (
     "message",
 )
 
+#: Rule of a line whose stamp names a time that its zone or the calendar lacks.
+NO_SUCH_TIME: Final = "time_ns|no_such_time"
 
-def events_of(hits: pl.DataFrame, reading: Reading) -> pl.DataFrame:
-    """Return rows of Failures with `place`, `rule` (why refused) and `naive`.
+_HINTS: Final = {
+    NO_SUCH_TIME: "a day or an hour that the calendar or the zone does not have;"
+    " a wrong zone would explain it",
+    "xid_zero": "0 is no code",
+    "xid_without_address_or_code": "expected `Xid (PCI:0000:5d:00): 79, ...`",
+}
+
+
+def parse(hits: pl.DataFrame, reading: Reading) -> pl.DataFrame:
+    """Split lines in envelope and message, and say when and where they were written.
 
     Args:
         hits: Columns `number`, `line` and `year` of lines that may tell of a failure.
         reading: What is known about the file.
+
+    Returns:
+        Columns `number`, `message`, `kind`, `host`, `time_ns`, `boot_offset_ns`,
+        `time_quality`, `naive` and `stamped` of the lines that tell of something.
     """
-    lines = _parse(hits, reading)
-    identified = _identify(_clock(lines))
-    counted = _count_lines(identified)
-    wanted = counted.filter(pl.col("kind").is_in([*messages.EVENTS, "malformed"]))
+    split = hits.select(
+        "number", "year", message=messages.message(), prefix=messages.prefix()
+    ).with_columns(kind=messages.kind())
+    return (
+        split.filter(pl.col("kind").is_not_null())
+        .with_columns(*envelope_columns(reading), stamped=has_stamp())
+        .drop("prefix", "year")
+    )
+
+
+def events_of(lines: pl.DataFrame, reading: Reading) -> pl.DataFrame:
+    """Return rows of Failures with `place`, `rule` (why refused) and `naive`.
+
+    Args:
+        lines: Columns as `parse` returns them, in the order of the file.
+        reading: What is known about the file.
+    """
+    told = lines.with_columns(
+        address=messages.address(),
+        serial=messages.serial(),
+        uuid=messages.uuid(),
+        evidence=codes.evidence(),
+    )
+    counted = fold_losses(_count_lines(_identify(_clock(told))))
+    wanted = counted.filter(pl.col("kind").is_in([*EVENTS, "malformed"]))
     rows = wanted.with_columns(
-        *messages.code_columns(),
+        *codes.code_columns(),
         cluster=pl.lit(reading.cluster),
+        part=messages.part(),
         inferred=pl.col("kind").is_in(["off_bus", "off_bus_tail"]),
         place=pl.format("line {}", "number"),
-    ).filter(~((pl.col("kind") == "nic_module") & (pl.col("severity") == "info")))
-    rule = (
-        pl.when(pl.col("kind") == "malformed")
-        .then(pl.lit("xid_without_address_or_code"))
-        .when((pl.col("source") == "xid") & (pl.col("code") == "0"))
-        .then(pl.lit("xid_zero"))
-    )
+    ).filter(~((pl.col("kind") == "nic") & (pl.col("severity") == "info")))
     rows = rows.with_columns(
-        rule=rule, occurrence=pl.int_range(pl.len(), dtype=pl.Int32).over(_ALIKE)
+        rule=_rule(),
+        occurrence=pl.int_range(pl.len(), dtype=pl.Int32).over(_ALIKE),
     )
-    stored = [name for name in Failures.column_names() if name != "file_id"]
+    stored = [name for name in Failures.column_names() if name in rows.columns]
     return rows.select(*stored, "place", "rule", "naive")
 
 
@@ -58,29 +92,25 @@ def refusals_of(events: pl.DataFrame) -> tuple[Refusal, ...]:
     """Return the messages that are not events although they look like some."""
     refused = events.filter(pl.col("rule").is_not_null())
     return tuple(
-        Refusal(Failures, place, rule, raw)
+        Refusal(Failures, place, rule, raw, _HINTS.get(rule))
         for place, rule, raw in refused.select("place", "rule", "message").iter_rows()
     )
 
 
-def _parse(hits: pl.DataFrame, reading: Reading) -> pl.DataFrame:
-    """Split lines in envelope and message, and say what kind of message it is."""
-    split = hits.select(
-        "number", "year", message=messages.message(), prefix=messages.prefix()
-    ).with_columns(kind=messages.kind())
-    return split.filter(pl.col("kind").is_not_null()).with_columns(
-        *envelope_columns(
-            reading.zone, reading.zone_basis == "assumed", reading.year is not None
-        ),
-        address=messages.address(),
-        serial=messages.serial(),
-        uuid=pl.col("message").str.extract(messages.UUID, 2),
+def _rule() -> pl.Expr:
+    return (
+        pl.when(pl.col("kind") == "malformed")
+        .then(pl.lit("xid_without_address_or_code"))
+        .when((pl.col("source") == "xid") & (pl.col("code") == "0"))
+        .then(pl.lit("xid_zero"))
+        .when(pl.col("stamped") & pl.col("time_ns").is_null())
+        .then(pl.lit(NO_SUCH_TIME))
     )
 
 
 def _clock(lines: pl.DataFrame) -> pl.DataFrame:
     """Place times since boot by the clock that the kernel told at its start. [ns]"""
-    told = pl.col("message").str.extract(messages.CLOCK).cast(pl.Int64) * 1_000_000_000
+    told = pl.col("message").str.extract(CLOCK).cast(pl.Int64) * 1_000_000_000
     booted = (told - pl.col("boot_offset_ns")).forward_fill().over("host")
     relative = pl.col("time_quality") == "boot_relative"
     placed = pl.when(relative).then(booted + pl.col("boot_offset_ns"))
@@ -104,7 +134,7 @@ def _identify(lines: pl.DataFrame) -> pl.DataFrame:
         pl.col(name).forward_fill().over("host", "address")
         for name in ("uuid", "serial")
     ]
-    is_gpu = pl.col("kind").is_in(["xid", "off_bus", "off_bus_tail"])
+    is_gpu = pl.col("kind").is_in([*OF_XID, "kernel"])
     key = pl.when(is_gpu & pl.col("address").is_not_null()).then(
         pl.coalesce(*known, "address")
     )
@@ -114,7 +144,7 @@ def _identify(lines: pl.DataFrame) -> pl.DataFrame:
 def _count_lines(lines: pl.DataFrame) -> pl.DataFrame:
     """Count the lines of an event: its own and those that go on about it."""
     device = ("host", "address", "code_text")
-    is_event = pl.col("kind").is_in(messages.EVENTS)
+    is_event = pl.col("kind").is_in(EVENTS)
     numbered = lines.with_columns(
         code_text=pl.col("message").str.extract(r"SXid \(PCI:[^)]+\): (\d+)")
     ).with_columns(event=is_event.cast(pl.Int64).cum_sum().over(device))

@@ -1,8 +1,9 @@
 """The year of syslog time stamps, which carry none.
 
 In a file that is in order, a month that falls from one line to the next means that a
-New Year lies between. The last line of each node is dated by the day on which the file
-was last written; the others follow backwards from it.
+New Year lies between. A line in which the kernel sets the clock tells its year; where
+there is none, the last line of each node is dated by the day on which the file was last
+written. The others follow from it.
 """
 
 import calendar
@@ -34,6 +35,9 @@ _AHEAD: Final = timedelta(days=1)
 #: Years to look back for a 29 February: 1900 was none, and 8 years span it.
 _LEAP_REACH: Final = 8
 
+#: What the kernel says as it starts: year and month, in UTC.
+_CLOCK: Final = r"setting system clock to ((?:19[7-9]|20\d|21\d)\d)-(\d{2})-"
+
 _CARRY: Final = {"host": pl.String, "day": pl.Int32, "turn": pl.Int32}
 _FEBRUARY_29: Final = 1 * 31 + 29
 
@@ -45,6 +49,7 @@ class YearWalk:
         """Start before the first line."""
         self._last = pl.DataFrame(schema=_CARRY)
         self._leaps = pl.DataFrame(schema={"host": pl.String, "turn": pl.Int32})
+        self._told: dict[str, int] = {}
 
     def advance(self, lines: pl.DataFrame) -> pl.DataFrame:
         """Return `number`, `host` and `turn` (New Years passed) of the dated lines.
@@ -59,9 +64,9 @@ class YearWalk:
         )
         dated = (
             lines.filter(pl.col("line").str.contains(SYSLOG_START))
-            .select("number", groups.alias("stamp"))
+            .select("number", groups.alias("stamp"), _clock_year().alias("clock"))
             .unnest("stamp")
-            .select("number", "host", _day_number().alias("day"))
+            .select("number", "host", _day_number().alias("day"), "clock")
         )
         turned = _count_turns(pl.concat([self._last, dated], how="diagonal"))
         self._last = (
@@ -69,7 +74,8 @@ class YearWalk:
         )
         leaps = turned.filter(day=_FEBRUARY_29).select("host", "turn")
         self._leaps = pl.concat([self._leaps, leaps]).unique()
-        return turned.filter(pl.col("number").is_not_null()).drop("day")
+        self._told |= _told_years(turned)
+        return turned.filter(pl.col("number").is_not_null()).drop("day", "clock")
 
     def first_years(
         self, modified_ns: int, zone: tzinfo, year: int | None
@@ -87,7 +93,9 @@ class YearWalk:
         for host, turn in self._leaps.iter_rows():
             leaps.setdefault(host, []).append(turn)
         years = [
-            year or _first_year(latest, day, turn, leaps.get(host, []))
+            year
+            or self._told.get(host)
+            or _first_year(latest, day, turn, leaps.get(host, []))
             for host, day, turn in self._last.iter_rows()
         ]
         return self._last.select("host", pl.Series("first_year", years, dtype=pl.Int32))
@@ -99,6 +107,23 @@ def _day_number() -> pl.Expr:
         MONTHS, range(12), default=None, return_dtype=pl.Int32
     )
     return month * 31 + pl.col("date").cast(pl.Int32)
+
+
+def _clock_year() -> pl.Expr:
+    """Return twelve times the year and the month that the kernel set its clock to."""
+    clock = pl.col("line").str.extract_groups(_CLOCK)
+    return clock.struct[0].cast(pl.Int32) * 12 + clock.struct[1].cast(pl.Int32) - 1
+
+
+def _told_years(turned: pl.DataFrame) -> dict[str, int]:
+    """Return the year of turn 0 by node, where the kernel told it.
+
+    The clock is UTC and the stamp local, so at New Year they differ by a month.
+    """
+    told = turned.drop_nulls(["clock", "day"])
+    apart = ((told["day"] - 1) // 31 - told["clock"] % 12 + 18) % 12 - 6
+    year = (told["clock"] + apart) // 12 - told["turn"]
+    return dict(zip(told["host"], year, strict=True))
 
 
 def _count_turns(days: pl.DataFrame) -> pl.DataFrame:

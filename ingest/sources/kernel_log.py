@@ -11,8 +11,8 @@ from typing import BinaryIO, Final
 
 import polars as pl
 
-from ingest.sources._kernel_events import events_of, refusals_of
-from ingest.sources._kernel_messages import CANDIDATE
+from ingest.sources._kernel_events import events_of, parse, refusals_of
+from ingest.sources._kernel_patterns import CANDIDATE
 from ingest.sources._kernel_years import SYSLOG_START, YearWalk
 from ingest.sources._lines_frames import line_frames
 from ingest.sources._source import Batch, Head, Reading, Source
@@ -28,12 +28,17 @@ SHAPE_RATIO: Final = 0.6
 #: Lines that speak of NVIDIA hardware: enough to know the format by.
 _TELLING: Final = re.compile(r"NVRM: |SXid \(PCI:|mlx5_core [0-9a-f]{4}:")
 
+#: Lines that go with the one before: keys of a record of /dev/kmsg, header of pstore.
+_GOES_ON: Final = re.compile(r"^ [A-Z_]+=|^(?:Panic|Oops)#\d+ Part\d+$|^-- .* --$")
+
 #: Starts of lines of the envelopes that are read.
 _SHAPES: Final = re.compile(
     rf"{SYSLOG_START} \S+?: "
     r"|^(?:<\d{1,3}>)?\[ *\d{1,9}\.\d{6}\] "
     r"|^\[\w{3} \w{3} +\d{1,2} \d{2}:\d{2}:\d{2} \d{4}\] "
     r"|^kern *:\w+ *: "
+    r"|^\d{9,10}\.\d{6} \S+ [\w./-]+(?:\[\d+\])?: "
+    r"|^\w{3} \d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2} [A-Z]{3,5} \S+ \S+: "
     r"|^\d{1,3},\d{1,20},\d{1,15},[^;]{1,200};"
     r"|^(?:<\d{1,3}>1? ?)?\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:[.,]\d+)?"
     r"(?:Z|[+-]\d{2}:?\d{2}) (?!INFO|WARN|ERROR|DEBUG|CRITICAL)\S+ "
@@ -48,7 +53,9 @@ def recognizes(head: Head) -> bool:
         return False
     if _TELLING.search(text):
         return True
-    lines = [line for line in text.splitlines() if line.strip()]
+    lines = [
+        line for line in text.splitlines() if line.strip() and not _GOES_ON.match(line)
+    ]
     shaped = sum(1 for line in lines if _SHAPES.match(line))
     return bool(lines) and shaped >= SHAPE_RATIO * len(lines)
 
@@ -79,7 +86,7 @@ def read(stream: BinaryIO, reading: Reading) -> Iterator[Batch]:
 
 def _batches(hits: pl.DataFrame, reading: Reading) -> Iterator[Batch]:
     """Yield the events and the refused lines among the lines kept."""
-    events = events_of(hits, reading)
+    events = events_of(parse(hits, reading), reading)
     yield Batch(refused=refusals_of(events))
     rows = events.filter(pl.col("rule").is_null())
     for part in rows.iter_slices(BATCH_ROWS):
@@ -91,9 +98,9 @@ def _batches(hits: pl.DataFrame, reading: Reading) -> Iterator[Batch]:
 
 SOURCE: Final = Source(
     name="kernel-log",
-    version=1,
-    describes="kernel log (syslog, journal text, dmesg, kmsg): NVIDIA Xid and SXid,"
-    " network cards",
+    version=2,
+    describes="kernel log (syslog, journal text, dmesg, kmsg, pstore): NVIDIA Xid and"
+    " SXid, network cards, amdgpu, memory, PCIe, disks, CPUs, out of memory, panics",
     tables=(Failures,),
     options=frozenset({"zone", "year", "cluster"}),
     recognizes=recognizes,

@@ -59,8 +59,8 @@ class Failures(Table):
         "Position among events that are alike to the letter in one file."
     )
     part = c.text(
-        "Part that the message names: link, place in the chip, memory module, disk, PCIe"
-        " device or process."
+        "Part that the message names: link, place in the chip, memory module, disk,"
+        " PCIe device or process."
     )
     run_id = c.identifier(
         "Run whose own log reported it; null where a node or the scheduler did.",

@@ -10,7 +10,7 @@ from ingest.sources import _lines_frames, kernel_log
 from ingest.sources._source import Batch
 from ingest.tables import Failures
 from ingest.times import parse_zone
-from tests.ingest.readings import held, read_lines, rows
+from tests.ingest.readings import held, read_lines, refused, rows
 
 XID = "NVRM: Xid (PCI:0000:5D:00): 79, pid=1, name=python, GPU has fallen off the bus."
 
@@ -89,7 +89,10 @@ def test_the_clock_told_at_boot_places_later_lines() -> None:
 
 def test_naive_time_is_local_to_the_zone() -> None:
     batches = batches_of(
-        f"[Wed Jul 23 16:00:00 2025] {XID}", zone="Europe/Berlin", assumed=False
+        f"[Wed Jul 23 16:00:00 2025] {XID}",
+        zone="Europe/Berlin",
+        assumed=False,
+        modified="2025-07-24T00:00:00",
     )
     (row,) = rows_of(batches)
     assert (row["time_ns"], row["time_quality"]) == (
@@ -132,6 +135,93 @@ def test_a_given_year_is_that_of_the_first_line() -> None:
     assert first["time_ns"] == ns("2019-12-31T10:00:00")
     assert second["time_ns"] == ns("2020-01-02T10:00:00")
     assert second["time_quality"] == "zone_assumed"
+
+
+@pytest.mark.parametrize(
+    ("line", "host", "time"),
+    [
+        (f"kern  :warn  : [Sun Feb 23 16:24:18 2025] {XID}",
+         None, "2025-02-23T16:24:18"),
+        (f"[Sun Dec 1 14:54:40 2024] n1 kernel: {XID}", "n1", "2024-12-01T14:54:40"),
+        (f"Jan 21 04:41:44.285 n1 kernel: {XID}", "n1", "2025-01-21T04:41:44.285"),
+        (f"1737434504.285060 n1 kernel: {XID}", "n1", "2025-01-21T04:41:44.285060"),
+        (f"Tue 2025-01-21 04:41:44 UTC n1 kernel: {XID}", "n1", "2025-01-21T04:41:44"),
+        (f"Tue 2025-01-21 04:41:44 CET n1 kernel: {XID}", "n1", "2025-01-21T04:41:44"),
+        (f"2025-01-21T04:41:44+0000 GPU n1 kernel: {XID}", "n1", "2025-01-21T04:41:44"),
+    ],
+)  # fmt: skip
+def test_further_envelopes(line: str, host: str | None, time: str) -> None:
+    row = one_of(line)
+    assert (row["host"], row["time_ns"]) == (host, ns(time))
+
+
+def test_a_stamp_counted_since_boot_may_lie_after_the_file() -> None:
+    told = {"zone": "Europe/Berlin", "assumed": False}
+    late = f"[Sat Mar 15 14:00:00 2025] {XID}"
+    assert one_of(late, **told)["time_quality"] == "boot_relative"
+    early = f"[Sat Mar 15 13:00:00 2025] {XID}"
+    assert one_of(early, **told)["time_quality"] == "exact"
+    # written at 12:00 UTC; where the zone is assumed, 14 hours may be its difference
+    reach = f"[Sun Mar 16 02:00:00 2025] {XID}"
+    assert one_of(reach)["time_quality"] == "zone_assumed"
+    beyond = f"[Sun Mar 16 02:00:01 2025] {XID}"
+    assert one_of(beyond)["time_quality"] == "boot_relative"
+
+
+@pytest.mark.parametrize(
+    ("line", "zone"),
+    [
+        ("Mar 30 02:30:00 n1 kernel: ", "Europe/Berlin"),
+        ("[Sun Mar  9 02:30:00 2025] ", "America/Denver"),
+        ("Nov 31 10:00:00 n1 kernel: ", "UTC"),
+        ("2025-01-21T25:00:00Z n1 kernel: ", "UTC"),
+    ],
+)
+def test_a_time_that_there_is_not_is_refused(line: str, zone: str) -> None:
+    batches = batches_of(line + XID, zone=zone, modified="2025-12-01T00:00:00")
+    assert refused(batches) == [("line 1", "time_ns|no_such_time")]
+    assert not rows_of(batches)
+
+
+def test_a_time_that_there_is_twice_is_the_first() -> None:
+    row = one_of(
+        f"Oct 26 02:30:00 n1 kernel: {XID}",
+        zone="Europe/Berlin",
+        modified="2025-12-01T00:00:00",
+    )
+    assert row["time_ns"] == ns("2025-10-26T00:30:00")
+
+
+def test_the_clock_that_the_kernel_sets_tells_the_year() -> None:
+    # copied in 2025, written in 2019 and 2020
+    clock = "rtc_cmos 00:01: setting system clock to"
+    lines = [
+        f"Nov  3 10:00:00 n1 kernel: {XID}",
+        f"Dec 31 23:30:00 n1 kernel: {clock} 2020-01-01T04:30:00 UTC (1577853000)",
+        f"Jan  2 10:00:00 n1 kernel: {XID}",
+        f"Jan  2 10:00:00 n2 kernel: {XID}",
+    ]
+    found = rows_of(batches_of(*lines))
+    years = [datetime.fromtimestamp(r["time_ns"] / 1e9, UTC).year for r in found]
+    assert years == [2019, 2020, 2025]
+    assert {r["time_quality"] for r in found} == {"year_inferred"}
+
+
+def test_rotated_files_are_dated_each_by_when_it_was_written() -> None:
+    # syslog.1 ends on 28 December, syslog goes on until 3 January
+    first = [f"Dec {day} 10:00:00 n1 kernel: {XID}" for day in (27, 28)]
+    second = [f"{day} 10:00:00 n1 kernel: {XID}" for day in ("Dec 31", "Jan  3")]
+    found = [
+        *rows_of(batches_of(*first, modified="2024-12-28T10:00:00")),
+        *rows_of(batches_of(*second, modified="2025-01-03T10:00:00")),
+    ]
+    days = [datetime.fromtimestamp(r["time_ns"] / 1e9, UTC).date() for r in found]
+    assert [f"{day:%Y-%m-%d}" for day in days] == [
+        "2024-12-27",
+        "2024-12-28",
+        "2024-12-31",
+        "2025-01-03",
+    ]
 
 
 def test_blocks_do_not_change_what_is_read(monkeypatch: pytest.MonkeyPatch) -> None:

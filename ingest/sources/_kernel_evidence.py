@@ -1,0 +1,193 @@
+"""Messages of the Linux kernel about a node's own hardware, NVIDIA's aside.
+
+The texts are those that the kernel prints: drivers/edac, arch/x86/kernel/cpu/mce,
+drivers/acpi/apei/ghes.c, drivers/pci/pcie/aer.c, drivers/nvme/host, block/blk-core.c,
+fs/ext4, fs/xfs, net/sunrpc, mm/oom_kill.c, mm/memory-failure.c, kernel/watchdog.c,
+kernel/rcu, kernel/hung_task.c, kernel/panic.c, drivers/gpu/drm/amd/amdgpu, and
+NVIDIA's open kernel modules for what has no Xid.
+
+What hardware corrected by itself is a notice: it is listed and never blamed.
+"""
+
+from typing import Final, NamedTuple
+
+#: PCI address with its function.
+_PCI: Final = r"[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]"
+
+_MCE: Final = r"mce: \[Hardware Error\]: CPU \d+: Machine Check(?: Exception)?: \w+ "
+_AMD: Final = r"(?:mce: )?\[Hardware Error\]: "
+_CPER: Final = r"\{\d+\}\[Hardware Error\]: event severity: "
+_AER: Final = rf"[\w-]+ {_PCI}: (?:AER: )?PCIe Bus Error: severity="
+_AMDGPU: Final = rf"amdgpu {_PCI}: (?:amdgpu: )?"
+_RAS: Final = rf"{_AMDGPU}(?:socket: \d+, die: \d+,? )?[1-9]\d* (?:new )?"
+
+
+class Evidence(NamedTuple):
+    """A kind of message.
+
+    Attributes:
+        code: Its code in the family `kernel`.
+        pattern: The message from its first character on; a regular expression.
+        name: Meaning in words.
+        component: Component at fault.
+        severity: How bad it is.
+        action: What to do first.
+    """
+
+    code: str
+    pattern: str
+    name: str
+    component: str
+    severity: str
+    action: str
+
+
+#: Kinds of messages; the first that fits counts.
+EVIDENCE: Final = (
+    Evidence("memory_corrected", r"EDAC (?:\w+ )?MC\d+: \d+ CE ",
+             "memory error corrected", "host_memory", "info", "none"),
+    Evidence("memory_uncorrected", r"EDAC (?:\w+ )?MC\d+: \d+ UE ",
+             "memory error not corrected", "host_memory", "error",
+             "inspect_hardware"),
+    Evidence("memory_page_lost", r"Memory failure: 0x[0-9a-f]+: recovery action for ",
+             "page of memory lost", "host_memory", "error", "inspect_hardware"),
+    # status of a bank: bit 61, the second of its first digit, is `uncorrected`
+    Evidence("machine_check", rf"{_MCE}Bank \d+: [abefABEF][0-9a-fA-F]{{15}}",
+             "processor reports an error that was not corrected", "host", "fatal",
+             "inspect_hardware"),
+    Evidence("machine_check_corrected", rf"{_MCE}Bank \d+: [89cdCD][0-9a-fA-F]{{15}}",
+             "processor reports a corrected error", "host", "info", "none"),
+    Evidence("machine_check_logged",
+             r"mce: \[Hardware Error\]: Machine check events logged",
+             "processor logged errors elsewhere", "host", "info", "none"),
+    Evidence("machine_check", rf"{_AMD}(?:Uncorrected|System Fatal)[, ]",
+             "processor reports an error that was not corrected", "host", "fatal",
+             "inspect_hardware"),
+    Evidence("machine_check_corrected", rf"{_AMD}(?:Corrected|Deferred) error",
+             "processor reports a corrected error", "host", "info", "none"),
+    Evidence("firmware_error", rf"{_CPER}fatal",
+             "firmware reports a fatal error", "host", "fatal", "inspect_hardware"),
+    Evidence("firmware_error_recoverable", rf"{_CPER}recoverable",
+             "firmware reports an error", "host", "error", "inspect_hardware"),
+    Evidence("firmware_error_corrected", rf"{_CPER}(?:corrected|info)",
+             "firmware reports a corrected error", "host", "info", "none"),
+    Evidence("pcie_fatal", rf"{_AER}Uncorrect(?:ed|able) \(Fatal\)",
+             "fatal error of PCIe", "pcie", "fatal", "inspect_hardware"),
+    Evidence("pcie_uncorrected", rf"{_AER}Uncorrect",
+             "error of PCIe that was not corrected", "pcie", "error",
+             "inspect_hardware"),
+    Evidence("pcie_corrected", rf"{_AER}Correct",
+             "error of PCIe corrected", "pcie", "info", "none"),
+    Evidence("pcie_link_down", rf"pcieport {_PCI}: pciehp: Slot\([^)]*\): Link Down",
+             "link of a PCIe slot went down", "pcie", "error", "inspect_hardware"),
+    Evidence("nvme_timeout", r"nvme nvme\d+: I/O .{0,60}QID \d+ timeout",
+             "disk did not answer in time", "storage", "warning", "none"),
+    Evidence("nvme_down",
+             r"nvme nvme\d+: (?:controller is down|Device not ready"
+             r"|Removing after probe failure|Disabling device after reset failure)",
+             "disk is gone", "storage", "error", "inspect_hardware"),
+    Evidence("disk_error",
+             r"(?:blk_update_request: |print_req_error: )?"
+             r"(?:critical (?:medium|target|nexus) error|I/O error), dev \S+, sector ",
+             "disk could not read or write", "storage", "error", "inspect_hardware"),
+    Evidence("filesystem_error",
+             r"EXT4-fs (?:error \(device |\(\S+\): Remounting filesystem read-only)"
+             r"|XFS \(\S+\): (?:Corruption |metadata I/O error"
+             r"|Filesystem has been shut down|.{0,80}[Ss]hutting down filesystem)",
+             "file system is damaged", "storage", "error", "inspect_hardware"),
+    Evidence("nfs_not_responding", r"nfs: server \S+ (?:is )?not responding",
+             "file server does not answer", "storage", "warning", "none"),
+    Evidence("out_of_memory",
+             r"(?:(?:Memory cgroup o|O)ut of memory: )?Killed process \d+ \(",
+             "out of memory: a process was killed", "software", "error",
+             "restart_application"),
+    Evidence("soft_lockup",
+             r"(?:NMI )?(?:watchdog: )?BUG: soft lockup - CPU#\d+ stuck for ",
+             "CPU is stuck in the kernel", "host", "error", "reboot_node"),
+    Evidence("hard_lockup",
+             r"(?:NMI )?watchdog: (?:CPU\d+: )?Watchdog detected hard LOCKUP on cpu",
+             "CPU does not answer", "host", "fatal", "reboot_node"),
+    Evidence("rcu_stall",
+             r"(?:rcu: )?INFO: rcu_\w+ (?:self-)?detected (?:expedited )?stalls? on ",
+             "CPU is stuck in the kernel", "host", "error", "reboot_node"),
+    Evidence("hung_task", r"INFO: task .{1,80}:\d+ blocked for more than \d+ seconds",
+             "process waits in the kernel for minutes", "host", "warning", "none"),
+    Evidence("cpu_throttled",
+             r"(?:mce: )?CPU\d+: (?:Core|Package) temperature (?:is )?above threshold,"
+             r" cpu clock (?:is )?throttled",
+             "CPU is too hot and was slowed down", "host", "warning",
+             "inspect_hardware"),
+    Evidence("overheated", r"thermal \S+: .{0,40}critical temperature reached",
+             "node is too hot and shuts down", "host", "fatal", "inspect_hardware"),
+    Evidence("kernel_panic", r"Kernel panic - not syncing: ",
+             "kernel stopped the node", "host", "fatal", "reboot_node"),
+    Evidence("kernel_bug",
+             r"BUG: (?:unable to handle |kernel NULL pointer)|kernel BUG at ",
+             "kernel fault", "host", "error", "reboot_node"),
+    Evidence("amdgpu_ras_uncorrected",
+             rf"{_RAS}uncorrectable hardware errors detected in \w+ block",
+             "GPU error that was not corrected", "gpu_memory", "fatal", "reset_gpu"),
+    Evidence("amdgpu_ras_corrected",
+             rf"{_RAS}correctable hardware errors detected in \w+ block",
+             "GPU error corrected", "gpu_memory", "info", "none"),
+    Evidence("amdgpu_reset_failed", rf"{_AMDGPU}GPU reset end with ret = -\d+",
+             "GPU could not be reset", "gpu", "fatal", "reboot_node"),
+    Evidence("amdgpu_reset", rf"{_AMDGPU}GPU reset begin",
+             "GPU is reset by its driver", "gpu", "error", "restart_application"),
+    Evidence("amdgpu_ring_timeout",
+             r"\[drm:amdgpu_job_timedout \[amdgpu\]\] \*ERROR\* ring \S+ timeout"
+             rf"|{_AMDGPU}ring \S+ timeout",
+             "GPU did not finish its work in time", "gpu", "error",
+             "restart_application"),
+    Evidence("amdgpu_page_fault",
+             rf"{_AMDGPU}\[\w+\] (?:no-)?retry page fault",
+             "memory page fault", "software", "error", "restart_application"),
+    Evidence("gpu_init_failed", r"NVRM: GPU [0-9a-fA-F:.]+: RmInitAdapter failed!",
+             "GPU did not initialize", "gpu", "fatal", "reset_gpu"),
+    Evidence("peermem_invalid_context",
+             r"nvidia-peermem \w+:\d+ ERROR detected invalid context",
+             "memory of a GPU went while the network used it", "driver", "warning",
+             "none"),
+)  # fmt: skip
+
+#: Any of them.
+ANY: Final = "|".join(one.pattern for one in EVIDENCE)
+
+#: Words that lines of every kind have one of.
+WORDS: Final = (
+    r"EDAC |Memory failure: |\[Hardware Error\]|PCIe Bus Error: |: pciehp: Slot"
+    r"|nvme nvme|error, dev |EXT4-fs |XFS \(|nfs: server |Killed process "
+    r"|BUG: |kernel BUG at |hard LOCKUP|INFO: rcu_|blocked for more than "
+    r"|above threshold, cpu clock|critical temperature|Kernel panic - |amdgpu"
+    r"|nvidia-peermem "
+)
+
+#: Text in front of a message that is the kernel's: nothing, a stamp of its own, or
+#: the kernel as the program that a line of syslog names.
+KERNEL_PREFIX: Final = (
+    r"^$|kernel: *(?:\[ *\d+\.\d+\] *)?$|kernel - - (?:-|\[[^\]]*\]) *(?:\[ *\d+\.\d+\]"
+    r" *)?$|^(?:<\d{1,3}>)?\[ *\d+\.\d+\] *(?:\[ *[TC]\d+\] *)?$|^\d+,\d+,\d+,[^;]*;$"
+    r"|^(?:\w+ *: ?\w+ *: )?\[[^\]]*\] *$|^\w+ *: ?\w+ *: \S+ $|^\w+ *: ?\w+ *: $"
+)
+
+#: Address of the GPU that a message is about, in a group.
+GPU_ADDRESS: Final = (
+    r"^(?:amdgpu|nvidia|NVRM: GPU) ([0-9A-Fa-f]{4,8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2})"
+)
+
+#: Part that a message names, in a group; the first that fits counts.
+PARTS: Final = (
+    r"^EDAC .* on (?:any memory|unknown memory|(\S+))",
+    r"^mce: \[Hardware Error\]: (CPU \d+): .* Bank",
+    rf"^[\w-]+ ({_PCI}): (?:AER: |pciehp: )?(?:PCIe Bus Error|Slot)",
+    r"^nvme (nvme\d+):",
+    r"error, dev (\S+), sector",
+    r"^(?:EXT4-fs (?:error )?|XFS )\((?:device )?([^)\s:]+)",
+    r"^nfs: server (\S+)",
+    r"Killed process \d+ \(([^)]{1,64})\)",
+    r"soft lockup - CPU#(\d+)",
+    r"^INFO: task (.{1,80}):\d+ blocked",
+    r"(CPU\d+): (?:Core|Package)",
+    r"hardware errors detected in (\w+ block)",
+    r"ring (\S+) timeout",
+)
