@@ -3,7 +3,7 @@
 import re
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from functools import cache
-from typing import Final
+from typing import Final, Literal
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import polars as pl
@@ -51,15 +51,19 @@ def _named(name: str) -> ZoneInfo:
     return zone
 
 
-def naive_to_ns(stamps: pl.Expr, zone: tzinfo) -> pl.Expr:
+def naive_to_ns(
+    stamps: pl.Expr,
+    zone: tzinfo,
+    repeated: Literal["earliest", "latest"] = "earliest",
+) -> pl.Expr:
     """Return instants since the epoch of naive Datetime stamps in a zone. [ns]
 
     A stamp that daylight saving skips is null. One that it repeats is taken as the
-    first of the two, as journals and the schedulers' own tools do.
+    first of the two, as journals and the schedulers' own tools do, unless told else.
     """
     if isinstance(zone, ZoneInfo):
         placed = stamps.dt.replace_time_zone(
-            zone.key, ambiguous="earliest", non_existent="null"
+            zone.key, ambiguous=repeated, non_existent="null"
         )
         return placed.dt.convert_time_zone("UTC").dt.epoch("ns")
     offset = zone.utcoffset(None) or timedelta(0)

@@ -67,3 +67,7 @@ class Failures(Table):
         nullable=True,
     )
     rank = c.index("Global rank that reported it, where it is told.", nullable=True)
+    end_ns = c.time_ns(
+        "When it was repaired or over; null where the source does not tell.",
+        nullable=True,
+    )
