@@ -57,7 +57,8 @@ def _xz_member() -> _Member:
     return lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_XZ_BYTES)
 
 
-_GZIP_ERROR: Final[type[Exception]] = igzip_lib.error
+# what its stubs call an exception is a kind of them
+_GZIP_ERROR: Final[type[Exception]] = igzip_lib.error  # type: ignore[assignment]
 
 GZIP: Final = Packing("gzip", b"\x1f\x8b", _gzip_member, (_GZIP_ERROR,))
 BZIP2: Final = Packing(

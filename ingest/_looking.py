@@ -1,17 +1,17 @@
 """Look at files once: what each is, and the hash of it and of its beginnings."""
 
-import errno
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
 from ingest import files
+from ingest._empty import EMPTY, is_empty
 from ingest._names import display
 from ingest._reading import UNRECOGNIZED
 from ingest.discovery import Found
 from ingest.files import Fingerprint
-from ingest.sources import SOURCES, Source
+from ingest.sources import SOURCES, Head, Source
 from ingest.sources._source import HEAD_BYTES
 
 #: Bytes in which two files must agree before one is held to be the beginning of the
@@ -51,7 +51,7 @@ class Opened:
     @property
     def path(self) -> str:
         """Its path as text that can be stored."""
-        return display(self.file.path)
+        return self.file.shown
 
     @property
     def family(self) -> str:
@@ -108,26 +108,27 @@ def _each(
         try:
             done.append(work(item))
         except OSError as error:
-            path = item.path if isinstance(item, Opened) else display(item.path)
-            unreadable.append((path, error.strerror or str(error)))
+            file = item.file if isinstance(item, Opened) else item
+            unreadable.append((file.shown, error.strerror or str(error)))
     return done
 
 
 def _open(file: Found) -> Opened:
-    # a pipe would wait for a writer for ever
-    if not file.path.is_file():
-        raise OSError(errno.EINVAL, "not a regular file")
-    status = file.path.stat()
-    head = files.head_of(file.path)
+    status = files.status_of(file.path)
+    head = files.head_of(file.path, file.name)
     seen = len(head.data)
     return Opened(
         file=file,
         name=display(head.name),
-        source=files.recognize(head, SOURCES),
+        source=_source_of(file, head),
         opening=head.data[:OPENING_BYTES],
         size=seen if seen < HEAD_BYTES else status.st_size,
         modified_ns=status.st_mtime_ns,
     )
+
+
+def _source_of(file: Found, head: Head) -> Source | None:
+    return EMPTY if is_empty(file.path, head) else files.recognize(head, SOURCES)
 
 
 def _sizes(opened: Iterable[Opened]) -> defaultdict[tuple[Kin, bytes], set[int]]:

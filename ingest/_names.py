@@ -2,13 +2,31 @@
 
 import os
 from pathlib import Path
+from typing import Final
 
 from ingest.errors import TelemetryError
+
+#: What stands between the path of an archive and the name of what is inside.
+INSIDE: Final = "!/"
 
 
 def display(name: Path | str) -> str:
     """Return a path or a name as text that can be printed and stored."""
     return os.fsencode(name).decode("utf-8", errors="backslashreplace")
+
+
+def stands(path: str) -> bool:
+    """Tell whether a path that was shown is on disk, or the archive that it is in."""
+    names = path.split(INSIDE)
+    starts = [INSIDE.join(names[:count]) for count in range(len(names), 0, -1)]
+    return any(_is_there(start) for start in starts)
+
+
+def _is_there(path: str) -> bool:
+    try:
+        return Path(path).exists()
+    except (OSError, ValueError):
+        return False
 
 
 def resolved(path: Path) -> Path:

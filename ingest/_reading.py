@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from ingest import files
 from ingest._chunks import Chunks
-from ingest._expanded import ExpandedFile
+from ingest._expanded import ExpandedFile, Fault
 from ingest._shelf import Shelf
 from ingest.errors import UnreadableFileError
 from ingest.sources import Batch, Reading, Refusal, Source
@@ -33,6 +33,7 @@ class Candidate:
         sha256: Hash of its expanded content.
         size: Size of its expanded content. [B]
         supersedes: Identities of the files whose rows leave when its rows come.
+        fault: What is wrong with it in the archive that it was unpacked from.
     """
 
     path: Path
@@ -42,6 +43,7 @@ class Candidate:
     sha256: str
     size: int
     supersedes: tuple[str, ...] = ()
+    fault: Fault | None = None
 
 
 def read(candidate: Candidate, shelf: Shelf) -> dict[str, Any]:
@@ -69,18 +71,22 @@ def _batches(candidate: Candidate) -> Iterator[Batch]:
 
 def _batches_of(candidate: Candidate, stream: ExpandedFile) -> Iterator[Batch]:
     if candidate.source is None:
-        head = files.head_of(candidate.path).text[:_HEAD_CHARACTERS]
-        stream.peek(1)
-        told = stream.fault.hint if stream.fault and not head else None
-        yield _refusal(UNRECOGNIZED, "file", head, told)
+        yield _unrecognized(candidate, stream)
         return
     try:
         yield from candidate.source.read(stream, candidate.reading)
     except UnreadableFileError as error:
         hint = f"expected {error.expected}; {error.mend}"
         yield _refusal("unreadable", error.place, hint=hint)
-    if fault := stream.fault:
+    if fault := stream.fault or candidate.fault:
         yield _refusal(fault.rule, fault.place, hint=fault.hint)
+
+
+def _unrecognized(candidate: Candidate, stream: ExpandedFile) -> Batch:
+    head = files.head_of(candidate.path).text[:_HEAD_CHARACTERS]
+    stream.peek(1)
+    fault = candidate.fault or (None if head else stream.fault)
+    return _refusal(UNRECOGNIZED, "file", head, fault.hint if fault else None)
 
 
 def _refusal(rule: str, place: str, raw: str = "", hint: str | None = None) -> Batch:

@@ -1,7 +1,10 @@
 """Raw files: their expanded content, what it is, and its identity."""
 
+import errno
 import hashlib
 import json
+import os
+import stat
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,6 +41,23 @@ class Fingerprint:
     sha256: str
     size: int
     prefixes: tuple[str, ...]
+
+
+def status_of(path: Path) -> os.stat_result:
+    """Return what the system tells of a file, which must be one that can be opened.
+
+    Raises:
+        OSError: If it is gone, or no regular file: a pipe would wait for its writer.
+    """
+    try:
+        status = path.stat()
+    except FileNotFoundError:
+        if not path.is_symlink():
+            raise
+        raise OSError(errno.ENOENT, "a link that leads to no file") from None
+    if not stat.S_ISREG(status.st_mode):
+        raise OSError(errno.EINVAL, "not a regular file")
+    return status
 
 
 def open_expanded(path: Path, size: int | None = None) -> ExpandedFile:

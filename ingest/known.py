@@ -1,15 +1,16 @@
 """What is known of the lake's files, and which of them a new file replaces."""
 
+import hashlib
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Final
 
 import polars as pl
 
+from ingest._empty import EMPTY
 from ingest._looking import Hashed, Kin, Opened
-from ingest._names import display
+from ingest._names import display, stands
 from ingest._reading import UNRECOGNIZED
 from ingest.tables import IngestedFiles
 
@@ -29,6 +30,9 @@ _COLUMNS: Final = (
     IngestedFiles.rows_retired.name,
     IngestedFiles.run_id.name,
 )
+
+#: SHA-256 of no content, with which every content starts.
+_NOTHING: Final = hashlib.sha256().hexdigest()
 
 Row = dict[str, Any]
 
@@ -57,10 +61,15 @@ class Known:
     _sizes: dict[Kin, set[int]] = field(default_factory=dict)
 
     def sizes_of(self, file: Opened) -> set[int]:
-        """Sizes of files with rows that this one may have grown from. [B]"""
+        """Sizes of files that this one may have grown from. [B]
+
+        Those at its path count without rows too: what nobody recognized while it was
+        short may be recognized now.
+        """
         if file.kin not in self._sizes:
             self._sizes[file.kin] = _sizes(self.by_kin[file.kin])
-        return self._sizes[file.kin] | _sizes(self.by_path[file.path])
+        here = {row["bytes"] for row in self.by_path[file.path]}
+        return self._sizes[file.kin] | here
 
 
 def _sizes(rows: Iterable[Row]) -> set[int]:
@@ -83,9 +92,10 @@ def index_of(known: pl.DataFrame) -> Known:
 def superseded(file: Hashed, lake: Known, found: Collection[str]) -> set[str]:
     """Files whose rows leave when this one's come.
 
-    Those that it is a grown copy of, those with its content read with other options,
-    and of a run card those of the same run or at its path. Rows of another run leave
-    only if their file is not found again as it was.
+    Those that it is a grown copy of, whoever claimed them at its path while they were
+    short, those with its content read with other options, and of a run card those of
+    the same run or at its path. Rows of another run leave only if their file is not
+    found again as it was.
 
     Args:
         file: The file that comes.
@@ -94,7 +104,8 @@ def superseded(file: Hashed, lake: Known, found: Collection[str]) -> set[str]:
     """
     taken = {
         row["file_id"]
-        for row in (*_grown(file, lake), *_same(file, lake), *_rivals(file, lake))
+        for rows in (_grown, _outgrown, _same, _rivals)
+        for row in rows(file, lake)
     }
     return taken.difference(found) | {
         row["file_id"]
@@ -114,12 +125,21 @@ def _grown(file: Hashed, lake: Known) -> Iterator[Row]:
                 yield row
 
 
+def _outgrown(file: Hashed, lake: Known) -> Iterator[Row]:
+    starts = {_NOTHING, *file.print_.prefixes}
+    for row in lake.by_path[file.opened.path]:
+        # a file that nobody claims takes no rows away
+        may = file.opened.source or row["source"] == UNRECOGNIZED
+        if row["source"] == EMPTY.name or (may and row["sha256"] in starts):
+            yield row
+
+
 def _same(file: Hashed, lake: Known) -> Iterator[Row]:
     # what nobody claimed before is of the family of whoever claims it now
     families = {file.opened.family, UNRECOGNIZED}
     for row in lake.by_content.get(file.print_.sha256, ()):
         here = row["path"] == file.opened.path
-        if row["source"] in families and (here or not Path(row["path"]).exists()):
+        if row["source"] in families and (here or not stands(row["path"])):
             yield row
 
 

@@ -7,6 +7,7 @@ from typing import Final
 
 import polars as pl
 
+from ingest._empty import EMPTY
 from ingest._looking import Hashed, Kin, look
 from ingest.discovery import Found
 from ingest.known import Known, index_of, superseded
@@ -31,11 +32,13 @@ class Plan:
         candidates: Files to read.
         known: Files whose rows are in the lake already.
         unreadable: Files that could not be opened, and why.
+        empty: Files that hold nothing, known or not. [1]
     """
 
     candidates: tuple[Candidate, ...]
     known: tuple[Path, ...]
     unreadable: tuple[tuple[str, str], ...]
+    empty: int = 0
 
     def batches(self) -> Iterator[list[Candidate]]:
         """Yield candidates in batches of bounded size, and never too many batches."""
@@ -77,7 +80,8 @@ def plan(found: Sequence[Found], known: pl.DataFrame) -> Plan:
         else:
             taken.add(file.file_id)
             candidates.append(_candidate(file, superseded(file, lake, ids)))
-    return Plan(tuple(candidates), tuple(old), tuple(unreadable))
+    empty = sum(file.opened.source is EMPTY for file in hashed)
+    return Plan(tuple(candidates), tuple(old), tuple(unreadable), empty)
 
 
 def _beginnings(hashed: Iterable[Hashed], lake: Known) -> set[tuple[Kin, str]]:
@@ -99,6 +103,7 @@ def _candidate(file: Hashed, taken: Iterable[str]) -> Candidate:
         sha256=file.print_.sha256,
         size=file.print_.size,
         supersedes=tuple(sorted(taken)),
+        fault=file.opened.file.fault,
     )
 
 

@@ -62,6 +62,7 @@ def ingest(
         unreadable=plan.unreadable,
         assumed_runs=tuple(assumed),
         first_faults=first_faults(snapshot(writer.root).scan(RejectedRows), new),
+        empty=plan.empty,
     )
 
 

@@ -23,6 +23,7 @@ class Ingested:
         unreadable: Files that could not be opened, and why.
         assumed_runs: Runs named after the folder, since nothing else names them.
         first_faults: By file, the rule that its first refusal breaks, and where.
+        empty: Files that hold nothing, known or not. [1]
     """
 
     known: int
@@ -30,6 +31,7 @@ class Ingested:
     unreadable: tuple[tuple[str, str], ...] = ()
     assumed_runs: tuple[str, ...] = ()
     first_faults: Mapping[str, str] = field(default_factory=dict)
+    empty: int = 0
 
     @property
     def refused(self) -> pl.DataFrame:
@@ -44,6 +46,8 @@ class Ingested:
     def lines(self) -> Iterator[str]:
         """Yield the summary in words, refusals by name."""
         yield self._head()
+        if self.empty:
+            yield f"{self.empty} empty file{'s' * (self.empty > 1)}"
         for run_id in self.assumed_runs:
             yield f"run {run_id!r} is named after its folder; --run-id names it"
         for path, reason in self.unreadable:
