@@ -150,6 +150,7 @@ class Source:
         read: Rows in batches of bounded size. Raises UnreadableFileError where
             nothing at all can be read.
         mixed: The formats, where the files of one source mix several.
+        digest: Hash of what else its rows depend on: of a mapping, what it says.
     """
 
     name: str
@@ -160,6 +161,7 @@ class Source:
     recognizes: Callable[[Head], bool]
     read: Callable[[BinaryIO, Reading], Iterator[Batch]]
     mixed: tuple[Format, ...] = ()
+    digest: str | None = None
 
     @property
     def formats(self) -> tuple[Format, ...]:
