@@ -3,7 +3,8 @@
 import polars as pl
 
 from ingest.sources._sacct_records import Header, Records
-from ingest.sources._slurm_jobs import FIELDS, job_rows
+from ingest.sources._slurm_fields import FIELDS
+from ingest.sources._slurm_jobs import job_rows
 from ingest.sources._source import RAW_CHARACTERS, Batch, Reading
 
 

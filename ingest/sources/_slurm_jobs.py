@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Final
 
 import polars as pl
 
@@ -16,49 +15,10 @@ from ingest.sources._slurm_cells import (
     old_gpus,
     whole,
 )
+from ingest.sources._slurm_fields import HINTS, TIMES, rule, with_fields
 from ingest.sources._slurm_states import OPEN, WAITING, cancelled_by, state
 from ingest.sources._source import Batch, Reading, Refusal
 from ingest.tables import Jobs
-
-#: Fields that are read; the others of a listing are skipped.
-FIELDS: Final = (
-    "JobID",
-    "JobIDRaw",
-    "JobName",
-    "State",
-    "Submit",
-    "Eligible",
-    "Start",
-    "End",
-    "Elapsed",
-    "ElapsedRaw",
-    "ExitCode",
-    "NodeList",
-    "NNodes",
-    "AllocNodes",
-    "AllocTRES",
-    "ReqTRES",
-    "AllocGRES",
-    "ReqGRES",
-    "Restarts",
-    "Reason",
-    "QOS",
-    "Account",
-)
-
-_TIMES: Final = {
-    "submit_ns": "Submit",
-    "eligible_ns": "Eligible",
-    "start_ns": "Start",
-    "end_ns": "End",
-}
-
-_HINTS: Final = {
-    "time": "times as 2025-01-15T10:00:00, seconds since the epoch, or Unknown",
-    "node_list": "a list such as node[01-04,07] that is not cut; sacct --parsable2"
-    " writes it in full",
-    "job_id_cut": "sacct --parsable2, which cuts no cell",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,12 +33,6 @@ class JobRows:
         """Return both as a batch."""
         rows = {Jobs: self.rows} if len(self.rows) else {}
         return Batch(rows, self.refused, records, repairs, self.zone_used)
-
-
-def with_fields(frame: pl.DataFrame) -> pl.DataFrame:
-    """Add the fields that a listing does not have, as null."""
-    missing = [name for name in FIELDS if name not in frame.columns]
-    return frame.with_columns(pl.lit(None, pl.String).alias(name) for name in missing)
 
 
 def job_rows(fields: pl.DataFrame, reading: Reading) -> JobRows:
@@ -98,9 +52,19 @@ def job_rows(fields: pl.DataFrame, reading: Reading) -> JobRows:
     )
 
 
+def count_restarts(jobs: pl.DataFrame) -> pl.DataFrame:
+    """Number the attempts of each job by their start; one that never started is last.
+
+    For files that do not tell how often a job was restarted.
+    """
+    ordered = jobs.sort("job_id", "start_ns", "submit_ns", nulls_last=True)
+    position = pl.int_range(pl.len(), dtype=pl.Int64).over("job_id")
+    return ordered.with_columns(restart_count=position)
+
+
 def _refusals(rows: Iterable[tuple[str, str, str]]) -> Iterable[Refusal]:
-    for place, rule, raw in rows:
-        yield Refusal(Jobs, place, rule, raw, _HINTS.get(rule))
+    for place, broken, raw in rows:
+        yield Refusal(Jobs, place, broken, raw, HINTS.get(broken))
 
 
 def _listed(jobs: pl.DataFrame) -> pl.DataFrame:
@@ -117,18 +81,18 @@ def _listed(jobs: pl.DataFrame) -> pl.DataFrame:
 def _placed(jobs: pl.DataFrame, reading: Reading) -> pl.DataFrame:
     """Return rows of Jobs with `place`, `rule` (why refused), `naive` and `raw`."""
     timed = jobs.with_columns(
-        *(instant(field, reading.zone).alias(name) for name, field in _TIMES.items()),
+        *(instant(field, reading.zone).alias(name) for name, field in TIMES.items()),
         state(),
-        naive=pl.any_horizontal(is_naive(field) for field in _TIMES.values()),
+        naive=pl.any_horizontal(is_naive(field) for field in TIMES.values()),
     )
     assumed = pl.col("naive") & (reading.zone_basis == "assumed")
     quality = pl.when(assumed).then(pl.lit("zone_assumed"))
     return (
-        timed.with_columns(rule=_rule())
+        timed.with_columns(rule=rule())
         .with_columns(_ends())
         .select(
             *_columns(reading),
-            *_TIMES,
+            *TIMES,
             "state",
             "hosts",
             "place",
@@ -153,26 +117,6 @@ def _ends() -> list[pl.Expr]:
         .then(pl.when(untold["End"]).then(start + took).otherwise(end))
         .alias("end_ns"),
     ]
-
-
-def _rule() -> pl.Expr:
-    """Return the rule that a job breaks, null where it breaks none."""
-    wrong_time = pl.any_horizontal(
-        given(field).is_not_null() & pl.col(name).is_null()
-        for name, field in _TIMES.items()
-    )
-    return (
-        pl.when(pl.col("JobID").fill_null("") == "")
-        .then(pl.lit("job_id_missing"))
-        .when(pl.col("JobID").str.ends_with("+"))
-        .then(pl.lit("job_id_cut"))
-        .when(pl.col("state").fill_null("") == "")
-        .then(pl.lit("state_missing"))
-        .when(wrong_time)
-        .then(pl.lit("time"))
-        .when(pl.col("bad_hosts").fill_null(value=False))
-        .then(pl.lit("node_list"))
-    )
 
 
 def _columns(reading: Reading) -> list[pl.Expr]:

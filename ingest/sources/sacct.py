@@ -19,6 +19,7 @@ from ingest.sources._lines_frames import line_frames
 from ingest.sources._sacct_jobs import jobs_of
 from ingest.sources._sacct_records import Header, Records, records_of
 from ingest.sources._sacct_sections import first_header, peeked, sections
+from ingest.sources._slurm_jobs import count_restarts
 from ingest.sources._source import Batch, Head, Reading, Source
 from ingest.tables import Jobs, Table
 
@@ -46,7 +47,7 @@ def read(stream: BinaryIO, reading: Reading) -> Iterator[Batch]:
         )
         yield replace(batch, rows=rows)
     if any(len(jobs) for jobs in waiting):
-        yield Batch(rows={Jobs: _count_restarts(pl.concat(waiting))})
+        yield Batch(rows={Jobs: count_restarts(pl.concat(waiting))})
 
 
 def _records(stream: BinaryIO, reading: Reading) -> Iterator[tuple[Header, Records]]:
@@ -63,16 +64,6 @@ def _records(stream: BinaryIO, reading: Reading) -> Iterator[tuple[Header, Recor
     for header, parts in groupby(sections(first, blocks), key=itemgetter(0)):
         for records in records_of((lines for _, lines in parts), header):
             yield header, records
-
-
-def _count_restarts(jobs: pl.DataFrame) -> pl.DataFrame:
-    """Number the attempts of each job by their start; one that never started is last.
-
-    For files without the field Restarts.
-    """
-    ordered = jobs.sort("job_id", "start_ns", "submit_ns", nulls_last=True)
-    position = pl.int_range(pl.len(), dtype=pl.Int64).over("job_id")
-    return ordered.with_columns(restart_count=position)
 
 
 SOURCE: Final = Source(

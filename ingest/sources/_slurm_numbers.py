@@ -1,0 +1,31 @@
+"""Numbers in the JSON of Slurm: plain ones, and the objects of later schemas."""
+
+from typing import Final
+
+import msgspec
+
+#: Numbers from here on stand for none and for infinite (NO_VAL, INFINITE).
+NO_NUMBER: Final = 0xFFFF_FFF0
+
+
+class Number(msgspec.Struct):
+    """A number of the later schemas."""
+
+    number: int | float | None = None
+    set: bool | None = True
+    infinite: bool | None = False
+
+
+Told = int | float | str | Number | None
+Words = str | list[str] | None
+
+
+def number(told: Told) -> int | None:
+    """Return a number, None where it says that there is none."""
+    if isinstance(told, Number):
+        told = told.number if told.set is not False and not told.infinite else None
+    if isinstance(told, str):
+        told = int(told) if told.isascii() and told.isdigit() else None
+    if told is None or not 0 <= told < NO_NUMBER or told != int(told):
+        return None
+    return int(told)
