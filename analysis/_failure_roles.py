@@ -29,8 +29,11 @@ CATEGORIES: Final = (
 REPEATABLE: Final = ("13", "31")
 
 #: Words in an application's code that tell of waiting in vain: every rank but the
-#: guilty one prints them, so they name no cause.
-SYMPTOM_WORDS: Final = "(?i)watchdog|collective_timeout|nccl_timeout"
+#: guilty one prints them, so they name no cause; nor does the code that a process
+#: ended with.
+SYMPTOM_WORDS: Final = (
+    "(?i)watchdog|collective_timeout|nccl_timeout|peer_lost|worker_exit"
+)
 
 _NETWORK: Final = ("network", "nic", "switch", "fabric", "link", "infiniband")
 _SOFTWARE: Final = ("software", "driver", "application", "framework")

@@ -3,7 +3,7 @@
     [2023-05-01 10:00:00,123] [INFO] [logging.py:107:log_dist] [Rank 0] step=10,
     skipped=0, lr=[0.0001], mom=[(0.9, 0.95)]
     [2023-05-01 10:00:00,223] [INFO] [logging.py:107:log_dist] [Rank 0] time (ms) |
-    fwd: 715.45 | bwd: 2402.91 | bwd_inner: 1223.71 | bwd_allreduce: 1178.40 | step: 160.78
+    fwd: 715.4 | bwd: 2402.9 | bwd_inner: 1223.71 | bwd_allreduce: 1178.40 | step: 9.7
 
 * With `wall_clock_breakdown` rank 0 prints a line of these totals after every step. The
   step's number stands only in every `steps_per_print`-th `step=` line, which comes

@@ -6,8 +6,8 @@
 * One rank, the last, prints the mean over the iterations since its line before.
 * A line is written at the end of its last iteration, so they began `step_count` means
   before. Without a stamp the row has no start.
-* The first line of a file covers the iterations since a checkpoint was loaded, where the
-  log says so; else since iteration 0, unless that is more than the next line covers.
+* The first line of a file covers the iterations since a checkpoint was loaded, where
+  the log says so; else since iteration 0, unless the next line covers fewer.
 * Keys and values are `key: value` or `key=value`, in any order; unknown ones are passed
   over. No loss is printed where an iteration was skipped.
 """
@@ -37,6 +37,10 @@ _MOST: Final = 1.5
 
 _MILLISECOND_NS: Final = 1_000_000
 _NUMBER: Final = r"([-+0-9.eE]{1,40}|nan|inf)"
+_ELAPSED: Final = (
+    r"(?i)elapsed[ _]time[ _]per[ _]iteration[ _]\(?ms\)? *[:=] *"
+    r"([0-9]{1,12}\.?[0-9]*)"
+)
 _EPOCH: Final = r"current time: ([0-9]{9,10}(?:\.[0-9]{0,9})?)"
 
 
@@ -65,9 +69,7 @@ def _real(key: str) -> pl.Expr:
 
 def _told(reading: Reading) -> dict[str, pl.Expr]:
     line = pl.col("line")
-    elapsed = line.str.extract(
-        r"(?i)elapsed[ _]time[ _]per[ _]iteration[ _]\(?ms\)? *[:=] *([0-9]{1,12}\.?[0-9]*)"
-    )
+    elapsed = line.str.extract(_ELAPSED)
     loaded = line.str.extract(LOADED).cast(pl.Int64, strict=False)
     return {
         "is_step": line.str.contains(TELLING),

@@ -1,4 +1,4 @@
-"""Rows of steps from console lines, as the reader of every training framework makes them.
+"""Rows of steps from console lines, as the reader of every framework makes them.
 
 A line of a training log is written by one process and tells of the whole run: its time
 is a mean, of the scope `run_mean`, which cannot tell ranks apart. The same line from

@@ -110,16 +110,15 @@ def _timer_rows(lines: pl.DataFrame) -> list[pl.DataFrame]:
     each = pl.col("head").str.starts_with("times")
     no_rank = pl.lit(None, pl.Int32)
     return [
-        _values(lines, spread, pair.struct[0], "min", no_rank, pair.struct[1]),
-        _values(lines, spread, pair.struct[0], "max", no_rank, pair.struct[2]),
-        _values(lines, greatest, one.struct[0], "max", no_rank, one.struct[1]),
+        _values(lines, spread, pair.struct[0], "min", (no_rank, pair.struct[1])),
+        _values(lines, spread, pair.struct[0], "max", (no_rank, pair.struct[2])),
+        _values(lines, greatest, one.struct[0], "max", (no_rank, one.struct[1])),
         _values(
             lines,
             each,
             pl.col("block"),
             "rank",
-            of_rank.struct[0].cast(pl.Int32, strict=False),
-            of_rank.struct[1],
+            (of_rank.struct[0].cast(pl.Int32, strict=False), of_rank.struct[1]),
         ),
     ]
 
@@ -129,9 +128,9 @@ def _values(
     mode: pl.Expr,
     name: pl.Expr,
     statistic: str,
-    rank: pl.Expr,
-    milliseconds: pl.Expr,
+    value: tuple[pl.Expr, pl.Expr],
 ) -> pl.DataFrame:
+    rank, milliseconds = value
     rows = lines.filter(mode).select(
         "number",
         "step",

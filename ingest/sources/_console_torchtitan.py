@@ -6,8 +6,8 @@
     [titan] ... - Finished saving the checkpoint in 2.35 seconds.
 
 * A step took the time since the line before, over the steps between: what `tps` says
-  divides by `log_freq` even where fewer steps were done. The first line of a file has no
-  line before it, and gives metrics only; `Training starts at step` counts as one.
+  divides by `log_freq` even where fewer steps were done. The first line of a file has
+  none before it, and gives metrics only; `Training starts at step` counts as one.
 * Every rank may print the same step: the first rank's lines are read.
 * Such a time holds whatever came between the two lines, checkpoints included.
 """
@@ -96,7 +96,7 @@ class _Console:
 
 
 def _others(told: pl.DataFrame, reading: Reading) -> dict[type, pl.DataFrame]:
-    """Return pauses to collect garbage, and checkpoints; each ends when it is logged."""
+    """Return pauses to collect garbage, and checkpoints; each ends at its line."""
     fixed = [pl.lit(reading.run_id).alias("run_id"), "step"]
     place = pl.format("line {}", "number").alias("place")
     pauses = told.filter(pl.col("gc").is_not_null()).select(
@@ -131,7 +131,8 @@ def _others(told: pl.DataFrame, reading: Reading) -> dict[type, pl.DataFrame]:
 TORCHTITAN: Final = LineFormat(
     name="torchtitan",
     version=1,
-    describes="console lines of torchtitan: step, loss, garbage collection, checkpoints",
+    describes="console lines of torchtitan: steps, loss, garbage collection,"
+    " checkpoints",
     tables=(StepTimings, TrainingMetrics, Timers, Checkpoints),
     telling=_TELLING,
     start=_Console,
