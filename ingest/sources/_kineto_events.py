@@ -87,10 +87,17 @@ def decode_events(text: bytes | memoryview) -> list[Event]:
 
 def decode_places(text: bytes | memoryview) -> list[Place]:
     """Decode where each event of the same array ran."""
+    return decode_as(text, Place, _PLACES)
+
+
+def decode_as(
+    text: bytes | memoryview, kind: type[_T], decoder: msgspec.json.Decoder[list[_T]]
+) -> list[_T]:
+    """Decode a JSON array of objects; what has another type is left out."""
     try:
-        return _PLACES.decode(text)
+        return decoder.decode(text)
     except msgspec.ValidationError:
-        return [_lenient(raw, Place) for raw in _RAWS.decode(text)]
+        return [_lenient(raw, kind) for raw in _RAWS.decode(text)]
 
 
 def decode_args(raws: Sequence[Raw], kind: type[_T]) -> list[_T]:

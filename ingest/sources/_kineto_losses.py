@@ -18,11 +18,13 @@ class Losses:
     """Records refused and repairs made since the last batch.
 
     Attributes:
+        table: Table that the records of a broken file are meant for.
         refused: The refused records.
         records: Records of any kind. [1]
         repairs: Repairs that reading needed. [1]
     """
 
+    table: type[Table] = Kernels
     refused: list[Refusal] = field(default_factory=list)
     records: int = 0
     repairs: int = 0
@@ -30,7 +32,7 @@ class Losses:
     def refuse(self, rule: str, place: str, raw: bytes) -> None:
         """Note a record that is no event."""
         text = raw[:RAW_BYTES].decode(errors="replace")[:RAW_CHARACTERS]
-        self.refused.append(Refusal(Kernels, place, rule, text))
+        self.refused.append(Refusal(self.table, place, rule, text))
         self.records += 1
 
     def refuse_event(self, table: type[Table], rule: str, event: int, raw: str) -> None:
