@@ -1,4 +1,4 @@
-"""Cells of nvidia-smi as numbers: units in them or in the header, and what is none."""
+"""Cells of power tools as numbers: units in them or in the header, and what is none."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -7,9 +7,10 @@ import polars as pl
 
 #: What a quantity is divided by, by its unit.
 WATTS: Final = {"W": 1.0, "mW": 1_000.0, "": 1.0}
-MEGAHERTZ: Final = {"MHz": 1.0, "": 1.0}
+MEGAHERTZ: Final = {"MHz": 1.0, "Mhz": 1.0, "": 1.0}
 CELSIUS: Final = {"C": 1.0, "": 1.0}
 RATIO: Final = {"%": 100.0, "": 100.0}
+MILLIJOULES: Final = {"mJ": 1.0, "J": 0.001, "uJ": 1_000.0, "": 1.0}
 
 #: Nanoseconds of a unit of time.
 NANOSECONDS: Final = {"us": 1_000, "ms": 1_000_000, "ns": 1, "": 1_000}
@@ -24,11 +25,15 @@ BIT_OF_REASON: Final = {
     "sw_thermal_slowdown": 0x20,
     "hw_thermal_slowdown": 0x40,
     "hw_power_brake_slowdown": 0x80,
+    "display_clocks_setting": 0x100,
 }
 
 #: Cells that say that there is no value. Whatever is in brackets is one: [N/A],
 #: [Not Supported], [Unknown Error], [Requested functionality has been deprecated].
-_NO_VALUE = r"^(?:\[.*\]|N/A|ERR!|Not Supported|Unknown Error|-)$"
+_NO_VALUE = (
+    r"^(?:\[.*\]|N/A|ERR!|Not Supported|Unknown Error|Insufficient Permissions"
+    r"|Requested functionality has been deprecated|GPU requires reset|GPU is lost|-)$"
+)
 _QUANTITY = r"^([+-]?[0-9]+(?:\.[0-9]+)?)\s*([A-Za-z%]*)$"
 _WHOLE = r"^([0-9]{1,18})\s*([a-z]*)$"
 _HEXADECIMAL = r"^0[xX]([0-9a-fA-F]{1,16})$"
@@ -36,6 +41,9 @@ _DECIMAL = r"^[0-9]{1,18}$"
 
 #: Longest state of a counter: the sum of two still fits an Int64; 73 years. [ns]
 _LONGEST_NS: Final = 2**61
+
+#: Highest state of a counter of energy: up to it float64 holds every mJ. [mJ]
+_MOST_MJ: Final = 2**53
 
 
 def known(cell: pl.Expr) -> pl.Expr:
@@ -54,6 +62,12 @@ def quantity(cell: pl.Expr, unit: str, divisors: Mapping[str, float]) -> pl.Expr
     parts = cell.str.extract_groups(_QUANTITY)
     divisor = _of_unit(parts.struct[1], unit, divisors, pl.Float64())
     return parts.struct[0].cast(pl.Float64, strict=False) / divisor
+
+
+def energy_mj(cell: pl.Expr, unit: str) -> pl.Expr:
+    """Return a known cell as a state of a counter of energy; null where it is none."""
+    value = quantity(cell, unit, MILLIJOULES)
+    return pl.when(value.is_between(0, _MOST_MJ)).then(value.round().cast(pl.Int64))
 
 
 def duration_ns(cell: pl.Expr, unit: str) -> pl.Expr:

@@ -7,10 +7,14 @@
   `power.draw` is stored as `power_average_w` in either case; `power.draw.average` goes
   before it. `power.draw.instant` is `power_instant_w`.
 * The identity of a GPU is its UUID, else its PCI address, else its index, else the name
-  of the file. The host is the one that the name of the file gives: `<host>.smi.csv`,
-  `smi-<host>.csv` or `nvidia-smi_<host>.csv`; with another name it is unknown.
+  of the file. The host is the field `hostname`, else the one that the name of the file
+  gives (`<host>.smi.csv`, `smi-<host>.csv`, `nvidia-smi_<host>.csv`), else unknown.
+* Power of the module (a GPU and the CPU that shares its supply) makes a row of its own.
 * A log that was started again repeats its header; it may then ask for other fields.
+* nvidia-smi writes its errors into the log: such a line is refused, the log goes on.
 * The last line is refused where its end is missing: it may stop inside a number.
+* A log with `noheader` is known by its time stamps, but not read: which of its cells is
+  what only the command line said.
 """
 
 import re
@@ -20,35 +24,36 @@ from typing import BinaryIO, Final
 import polars as pl
 
 from ingest.errors import UnreadableFileError
-from ingest.sources._lines import TRUNCATED, Block, blocks, refuse_all
-from ingest.sources._lines_csv import split
+from ingest.sources._lines import TRUNCATED, Block, blocks
+from ingest.sources._lines_csv import CELL_COUNT, split
 from ingest.sources._lines_json import HEAD_LINES
-from ingest.sources._power_address import PATTERN, PREFIX
-from ingest.sources._power_smi_layout import (
-    ADDRESS,
-    INDEX,
-    TIME,
-    UUID,
-    Layout,
-    layout_of,
-)
+from ingest.sources._power_rows import batch, samples, stamped
+from ingest.sources._power_smi_layout import TIME, Layout, layout_of
 from ingest.sources._source import Batch, Head, Reading, Source
 from ingest.tables import PowerSamples
-from ingest.times import naive_to_ns
 
 _HEADER: Final = rf"(?:^|,)\s*{TIME}\s*(?:,|$)"
-_STAMP: Final = r"^20\d\d-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d{1,9})?$"
-_FORMAT: Final = "%Y-%m-%d %H:%M:%S%.f"
-_HOST: Final = r"([A-Za-z][A-Za-z0-9.-]*)"
-_NAME_WITH_HOST: Final = re.compile(
-    rf"(?:(?:nvidia-)?smi[-_]{_HOST}|{_HOST}\.smi)\.(?:csv|log|txt)"
+
+#: A line without a header as only nvidia-smi writes it: its stamp, comma and blank, and
+#: a cell with the unit of power.
+_BARE: Final = re.compile(
+    r"20\d\d/\d\d/\d\d \d\d:\d\d:\d\d\.\d{3}, (?:.*, )?\d+\.\d\d W(?:,|\r?$)"
 )
+
+_HINTS: Final = {
+    CELL_COUNT: "a line with a cell for each field of the header was expected;"
+    " nvidia-smi writes its errors into the log, too",
+    "before_header": "no header told yet which field each cell is",
+}
 
 
 def recognizes(head: Head) -> bool:
-    """Return whether one of the first lines is a header with a field that is read."""
+    """Return whether one of the first lines is a header, or a sample without one."""
     lines = head.text.split("\n")[:HEAD_LINES]
-    return any(TIME in line and layout_of(line.strip()) for line in lines)
+    return any(
+        (TIME in line and layout_of(line.strip())) or _BARE.match(line)
+        for line in lines
+    )
 
 
 def read(stream: BinaryIO, reading: Reading) -> Iterator[Batch]:
@@ -67,12 +72,6 @@ def read(stream: BinaryIO, reading: Reading) -> Iterator[Batch]:
         expected = f"a header with {TIME!r} and a field such as 'power.draw [W]'"
         mend = "log without `noheader`, or add the header as the first line"
         raise UnreadableFileError(reading.path, "all lines", expected, mend)
-
-
-def host_of(name: str) -> str | None:
-    """Return the host in the name of a file; None where it has none."""
-    match = _NAME_WITH_HOST.fullmatch(name)
-    return (match[1] or match[2]) if match else None
 
 
 def _table(block: Block) -> pl.DataFrame:
@@ -102,70 +101,20 @@ def _parts(
 
 def _batch(lines: pl.DataFrame, layout: Layout | None, reading: Reading) -> Batch:
     if layout is None:
-        samples = lines.with_columns(rule=pl.lit("before_header"))
-    else:
-        lines = lines.filter(pl.col("line") != layout.header)
-        samples = _samples(lines, layout, reading)
-    rows = samples.filter(pl.col("rule").is_null()).drop("line", "rule")
-    return Batch(
-        rows={} if rows.is_empty() else {PowerSamples: rows},
-        refused=refuse_all(PowerSamples, samples.filter(pl.col("rule").is_not_null())),
-        records=samples.height,
-        zone_used=not rows.is_empty(),
-    )
-
-
-def _samples(lines: pl.DataFrame, layout: Layout, reading: Reading) -> pl.DataFrame:
+        found = lines.with_columns(rule=pl.lit("before_header"))
+        return batch(found, found.height, hints=_HINTS)
+    lines = lines.filter(pl.col("line") != layout.header)
     cells = split(lines, layout.width, quotes=False).select(
         "place", "line", "rule", *layout.cells()
     )
-    time_ns = PowerSamples.time_ns.name
-    known = cells.with_columns(_time_ns(reading).alias(time_ns), *layout.numbers())
-    columns = layout.columns()
-    broken = {time_ns: pl.col(time_ns).is_null()}
-    broken |= {name: is_broken for name, (_, is_broken) in columns.items()}
-    rules = [
-        pl.when(is_broken).then(pl.lit(f"{name}|value"))
-        for name, is_broken in broken.items()
-    ]
-    assumed = reading.zone_basis == "assumed"
-    return known.select(
-        "place",
-        "line",
-        pl.coalesce("rule", *rules).alias("rule"),
-        pl.lit(reading.cluster).alias(PowerSamples.cluster.name),
-        pl.lit(host_of(reading.name), pl.String).alias(PowerSamples.host.name),
-        _gpu(reading).alias(PowerSamples.gpu_uuid.name),
-        pl.lit("gpu_board").alias(PowerSamples.level.name),
-        time_ns,
-        pl.lit("zone_assumed" if assumed else "exact").alias(
-            PowerSamples.time_quality.name
-        ),
-        *(value.alias(name) for name, (value, _) in columns.items()),
-    )
-
-
-def _time_ns(reading: Reading) -> pl.Expr:
-    stamp = pl.col(TIME).str.replace_all("/", "-", literal=True)
-    stamp = stamp.str.replace("T", " ", literal=True)
-    whole = pl.when(stamp.str.contains(_STAMP)).then(stamp)
-    naive = whole.str.to_datetime(_FORMAT, strict=False, time_unit="ns")
-    return naive_to_ns(naive, reading.zone)
-
-
-def _gpu(reading: Reading) -> pl.Expr:
-    address = pl.col(ADDRESS).str.to_lowercase().str.extract(PATTERN)
-    return pl.coalesce(
-        UUID,
-        pl.concat_str(pl.lit(PREFIX), address),
-        pl.concat_str(pl.lit("index:"), INDEX),
-        pl.lit(f"file:{reading.name}"),
-    )
+    told = cells.with_columns(*stamped(pl.col(TIME), reading))
+    found = samples(told, layout.units, reading)
+    return batch(found, lines.height, zone_used=True, hints=_HINTS)
 
 
 SOURCE: Final = Source(
     name="nvidia-smi",
-    version=1,
+    version=2,
     describes="CSV of nvidia-smi --query-gpu",
     tables=(PowerSamples,),
     options=frozenset({"zone", "cluster", "name"}),

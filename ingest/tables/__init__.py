@@ -7,6 +7,7 @@ from ingest.tables.bandwidth_tests import BandwidthTests
 from ingest.tables.checkpoints import Checkpoints
 from ingest.tables.collectives import Collectives
 from ingest.tables.data_reads import DataReads
+from ingest.tables.energy_windows import EnergyWindows
 from ingest.tables.failures import Failures
 from ingest.tables.group_status import GroupStatus
 from ingest.tables.host_map import HostMap
@@ -36,6 +37,7 @@ TABLES: Final[tuple[type[Table], ...]] = (
     Jobs,
     Checkpoints,
     PowerSamples,
+    EnergyWindows,
     DataReads,
     TrainingMetrics,
     Timers,
@@ -49,6 +51,7 @@ __all__ = [
     "Checkpoints",
     "Collectives",
     "DataReads",
+    "EnergyWindows",
     "Failures",
     "GroupStatus",
     "HostMap",

@@ -1,0 +1,83 @@
+"""JSON documents of power tools, one or many in a file, with numbers as written.
+
+A tool that is called again and again appends documents: arrays or objects over many
+lines, or one on each line. A document starts with a bracket at the start of a line, so
+that after a damaged one the next is found.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from ingest.sources._lines import Block
+from ingest.sources._source import RAW_CHARACTERS, Refusal
+from ingest.tables import PowerSamples
+
+#: Longest text of one document: that of a node with eight GPUs has 40 kB. [B]
+DOCUMENT_BYTES: Final = 16 * 1024 * 1024
+
+_START: Final = re.compile(rb"^[\[{]", re.MULTILINE)
+_BLANKS: Final = re.compile(r"\s*")
+
+#: A number stays its text, so that none goes through a float; NaN does, too.
+_DECODER: Final = json.JSONDecoder(parse_float=str, parse_int=str, parse_constant=str)
+
+
+@dataclass(frozen=True, slots=True)
+class JsonDocument:
+    """A document and the line on which it starts."""
+
+    line: int
+    value: object
+
+
+class JsonDocuments:
+    """Reads documents out of blocks of lines."""
+
+    def __init__(self) -> None:
+        """Start before the first document."""
+        self._line = 0
+        self._text = b""
+
+    def read(self, block: Block) -> Iterator[JsonDocument | Refusal]:
+        """Yield the documents that have ended, and what is none."""
+        begin, line = 0, block.first
+        for match in _START.finditer(block.data):
+            end = match.start()
+            if self._line:
+                self._text += block.data[begin:end]
+                yield from self.close()
+            line += block.data.count(b"\n", begin, end)
+            begin, self._line = end, line
+        if self._line:
+            self._text += block.data[begin:]
+        if len(self._text) > DOCUMENT_BYTES:
+            yield self._refusal("too_large", "a document of more than 16 MiB")
+            self._line, self._text = 0, b""
+
+    def close(self) -> Iterator[JsonDocument | Refusal]:
+        """Yield what was read of the last document."""
+        text = self._text.decode("utf-8", errors="replace")
+        at = _skip(text, 0)
+        while at < len(text):
+            line = self._line + text.count("\n", 0, at)
+            try:
+                value, end = _DECODER.raw_decode(text, at)
+            except (ValueError, RecursionError) as error:
+                yield self._refusal("json", f"not read from here on: {error}")
+                break
+            yield JsonDocument(line, value)
+            at = _skip(text, end)
+        self._line, self._text = 0, b""
+
+    def _refusal(self, rule: str, hint: str) -> Refusal:
+        raw = self._text[: 4 * RAW_CHARACTERS].decode("utf-8", errors="replace")
+        place = f"line {self._line}"
+        return Refusal(PowerSamples, place, rule, raw[:RAW_CHARACTERS], hint)
+
+
+def _skip(text: str, at: int) -> int:
+    match = _BLANKS.match(text, at)
+    return match.end() if match else at

@@ -1,0 +1,33 @@
+"""One row per device and measured window."""
+
+from typing import ClassVar
+
+from ingest.tables import _columns as c
+from ingest.tables._table import Table
+
+
+class EnergyWindows(Table):
+    """One row per device and window over which its energy was measured.
+
+    The energy of a window says nothing of the power at any moment in it, and windows
+    may lie inside each other: no row is a sample of power.
+    """
+
+    key: ClassVar = ("cluster", "host", "gpu_uuid", "level", "window", "start_ns")
+    day_column: ClassVar = "start_ns"
+
+    file_id = c.identifier("File that the row was read from.")
+    cluster = c.identifier("Cluster of the node.")
+    host = c.identifier("Node; null where the source does not tell.", nullable=True)
+    gpu_uuid = c.identifier(
+        "UUID of the GPU, or the best identity that the source gives."
+    )
+    level = c.choice(
+        "What was measured.", ("gpu_board", "module", "node_ac", "rack", "facility")
+    )
+    window = c.text("Name that the program gave the window.")
+    start_ns = c.time_ns("Start of the window.")
+    end_ns = c.time_ns("End of the window.")
+    energy_mj = c.energy_mj(
+        "Energy used in the window; 0 where it is shorter than the sensor's refresh."
+    )
