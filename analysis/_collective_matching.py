@@ -23,6 +23,7 @@ _PROJECTED: Final = (
     "trace_id",
     "step",
     "rank",
+    "rank_in_group",
     "device",
     "stream",
     "group_id",
@@ -33,9 +34,11 @@ _PROJECTED: Final = (
     "sequence",
     "p2p_sequence",
     "bytes_total",
+    "enqueue_ns",
     "start_ns",
     "end_ns",
     "duration_ns",
+    "recorded_ns",
     "time_basis",
 )
 
@@ -48,17 +51,26 @@ def match(collectives: pl.LazyFrame, attempts: pl.LazyFrame) -> pl.LazyFrame:
     where every row of the group knows its step, else within the group. A send finds
     its receive by the pair of ranks: by the counter where the pair is all of the
     group, else by order, because the counters of larger groups count other pairs too.
+    What has neither a start nor a length waits for nothing that could be told.
 
     Returns:
         The rows with the columns of INSTANCE, `stem` and `participant`.
     """
-    rows = place_traces(collectives.select(_PROJECTED), attempts, "start_ns")
+    timed = pl.col("start_ns").is_not_null() | pl.col("duration_ns").is_not_null()
+    known = collectives.filter(timed).select(_PROJECTED).with_columns(seen_ns=seen_ns())
+    rows = place_traces(known, attempts, "seen_ns")
+    local = pl.format("{} {}", "trace_id", "rank_in_group")
     named = rows.with_columns(
         stem=stem(),
-        participant=pl.coalesce(pl.col("rank").cast(pl.String), "trace_id"),
+        participant=pl.coalesce(pl.col("rank").cast(pl.String), local, "trace_id"),
     )
     numbered = _pair(named).with_columns(number=_number())
     return _count_occurrences(_number_series(numbered))
+
+
+def seen_ns() -> pl.Expr:
+    """Return the best that is known of when a collective was. [ns]"""
+    return pl.coalesce("start_ns", "enqueue_ns", "recorded_ns")
 
 
 def _pair(rows: pl.LazyFrame) -> pl.LazyFrame:

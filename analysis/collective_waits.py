@@ -35,7 +35,9 @@ class CollectiveWaits(Table):
     sequence = c.number("Number of the collective in its group.", nullable=True)
     match_method = c.choice("How ranks were brought together.", ("sequence", "order"))
     step = c.number("Step that launched it.", nullable=True)
-    start_ns = c.time_ns("First arrival.")
+    start_ns = c.time_ns(
+        "First arrival; null where only durations are known.", nullable=True
+    )
     occurrence = c.index("Position among collectives that are alike in all that.")
     bytes_total = c.size_bytes("Size of the whole message.", nullable=True)
     ranks_seen = c.number("Ranks whose part was seen.")

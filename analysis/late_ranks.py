@@ -78,7 +78,7 @@ def find_late_ranks(
     ranks = _per_rank(pl.concat(parts))
     judged = _holm(ranks.with_columns(p_value=_tail(ranks)), significance)
     matters = LateRanks.late_ns.col >= least_ratio * pl.col("watched_ns")
-    judged = judged.with_columns(LateRanks.is_late.col & matters)
+    judged = judged.with_columns(LateRanks.is_late.col & matters.fill_null(value=False))
     rows = judged.select(LateRanks.column_names()).sort(LateRanks.key)
     return LateRanks.validate(rows, cast=True)
 

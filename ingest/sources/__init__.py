@@ -36,6 +36,7 @@ from ingest.sources import (
     step_table,
     straggler_trace,
     torchtitan,
+    trainer_state,
     zeus,
 )
 from ingest.sources._source import Batch, Format, Head, Reading, Refusal, Source
@@ -57,6 +58,7 @@ SOURCES: Final[tuple[Source, ...]] = (
     nccl_tests.SOURCE,
     ndtimeline.SOURCE,
     dlrover_events.SOURCE,
+    trainer_state.SOURCE,
     nvidia_smi.SOURCE,
     nvidia_smi_xml.SOURCE,
     nvidia_smi_text.SOURCE,

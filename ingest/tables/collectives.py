@@ -23,6 +23,11 @@ class Collectives(Table):
         "Step that launched the collective; null outside every step.", nullable=True
     )
     rank = c.index("Global rank; null where the trace does not tell.", nullable=True)
+    rank_in_group = c.index(
+        "Position of the rank in its group, where the source tells only that.",
+        nullable=True,
+    )
+    host = c.identifier("Node, where the source tells it.", nullable=True)
     device = c.index("Device inside the trace.", nullable=True)
     stream = c.number("Stream of the device.", nullable=True)
     group_id = c.identifier("Group of ranks: name, members and communicator.")
@@ -35,6 +40,10 @@ class Collectives(Table):
     peer_rank = c.index(
         "Global rank of the other side of a send or receive.", nullable=True
     )
+    peer_in_group = c.index(
+        "Position of the other side in the group, where the source tells only that.",
+        nullable=True,
+    )
     sequence = c.number("Number of the collective in its group.", nullable=True)
     p2p_sequence = c.number(
         "Number of the send or receive in its group.", nullable=True
@@ -46,8 +55,14 @@ class Collectives(Table):
     dtype = c.identifier("Number format of the elements.", nullable=True)
     algorithm = c.identifier("Algorithm that the library chose.", nullable=True)
     enqueue_ns = c.time_ns("When the host asked for it.", nullable=True)
-    start_ns = c.time_ns("Start, waiting included.")
+    start_ns = c.time_ns(
+        "Start, waiting included; null where it has not started, or none was recorded.",
+        nullable=True,
+    )
     end_ns = c.time_ns("End.", nullable=True)
     duration_ns = c.duration_ns("Length, waiting included.", nullable=True)
+    recorded_ns = c.time_ns(
+        "When its record was written, where the record tells it.", nullable=True
+    )
     time_basis = c.choice("Clock of start and end.", ("gpu", "cpu"))
     state = c.choice("How far it got.", ("scheduled", "started", "completed"))
