@@ -35,7 +35,7 @@ COLUMNS: Final = {
 }
 
 
-def batch(lines: pl.DataFrame, reading: Reading) -> Batch:
+def batch(lines: pl.DataFrame, reading: Reading, unit: str = "line") -> Batch:
     """Return the rows of lines, each with what it tells.
 
     Args:
@@ -43,6 +43,7 @@ def batch(lines: pl.DataFrame, reading: Reading) -> Batch:
             `rule` is why a line is refused. Without a `duration_ns` a line makes no
             row of StepTimings.
         reading: What is known about the file.
+        unit: What `number` counts.
     """
     missing = [
         pl.lit(None, dtype).alias(name)
@@ -51,7 +52,7 @@ def batch(lines: pl.DataFrame, reading: Reading) -> Batch:
     ]
     lines = lines.with_columns(missing)
     good = lines.filter(pl.col("rule").is_null()).with_columns(
-        run_id=pl.lit(reading.run_id), place=pl.format("line {}", "number")
+        run_id=pl.lit(reading.run_id), place=pl.format(f"{unit} {{}}", "number")
     )
     timings = good.filter(pl.col("duration_ns").is_not_null()).select(
         *("run_id", "step", "start_ns", "duration_ns", "compute_ns", "tokens", "place"),
@@ -64,15 +65,19 @@ def batch(lines: pl.DataFrame, reading: Reading) -> Batch:
     rows = {StepTimings: timings, TrainingMetrics: metrics}
     return Batch(
         rows={table: frame for table, frame in rows.items() if frame.height},
-        refused=refusals(StepTimings, lines.filter(pl.col("rule").is_not_null())),
+        refused=refusals(StepTimings, lines.filter(pl.col("rule").is_not_null()), unit),
         zone_used=bool(good["naive"].any()),
     )
 
 
-def refusals(table: type[Table], lines: pl.DataFrame) -> tuple[Refusal, ...]:
+def refusals(
+    table: type[Table], lines: pl.DataFrame, unit: str = "line"
+) -> tuple[Refusal, ...]:
     """Return the refusals of lines that have a `number`, a `rule` and are `raw`."""
     rows = lines.select(
-        pl.format("line {}", "number"), "rule", pl.col("raw").str.head(RAW_CHARACTERS)
+        pl.format(f"{unit} {{}}", "number"),
+        "rule",
+        pl.col("raw").str.head(RAW_CHARACTERS),
     )
     return tuple(Refusal(table, *row) for row in rows.iter_rows())
 

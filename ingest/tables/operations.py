@@ -37,5 +37,12 @@ class Operations(Table):
     microbatch = c.index("Micro-batch.", nullable=True)
     chunk = c.index("Virtual pipeline chunk.", nullable=True)
     sequence = c.number("Order among equal operations.", nullable=True)
-    start_ns = c.time_ns("Start of the operation.")
+    start_ns = c.time_ns(
+        "Start of the operation; null where nothing sets it on a calendar.",
+        nullable=True,
+    )
+    offset_ns = c.duration_ns(
+        "Start since the beginning of its step or trace, where only that is told.",
+        nullable=True,
+    )
     duration_ns = c.duration_ns("Length of the operation.")
