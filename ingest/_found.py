@@ -7,6 +7,7 @@ from typing import Literal
 
 from ingest._expanded import Fault
 from ingest._names import display
+from ingest.mapping import Mapping
 
 ZoneBasis = Literal["run_card", "option", "assumed"]
 RunBasis = Literal["run_card", "option", "folder"]
@@ -21,12 +22,14 @@ class Options:
         run_id: Run for rows that neither a card nor the data names.
         zone: Zone of naive time stamps where no card gives one.
         cluster: Cluster where no card gives one.
+        mappings: Mappings that apply to every file, before the nearest above each.
     """
 
     card: Path | None = None
     run_id: str | None = None
     zone: tzinfo | None = None
     cluster: str = "default"
+    mappings: tuple[Path, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +46,7 @@ class Found:
         year: Year of its time stamps without one, where a card says it.
         inside: Its path as it is shown, where it was unpacked from an archive.
         fault: What is wrong with it in its archive.
+        mappings: Mappings that apply to it.
     """
 
     path: Path
@@ -54,6 +58,7 @@ class Found:
     year: int | None
     inside: str | None = None
     fault: Fault | None = None
+    mappings: tuple[Mapping, ...] = ()
 
     @property
     def shown(self) -> str:

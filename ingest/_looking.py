@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
-from ingest import files
+from ingest import files, mapping
 from ingest._empty import EMPTY, is_empty
 from ingest._names import display
 from ingest._reading import UNRECOGNIZED
@@ -128,7 +128,9 @@ def _open(file: Found) -> Opened:
 
 
 def _source_of(file: Found, head: Head) -> Source | None:
-    return EMPTY if is_empty(file.path, head) else files.recognize(head, SOURCES)
+    if is_empty(file.path, head):
+        return EMPTY
+    return mapping.claim(head, file.mappings, files.recognize(head, SOURCES))
 
 
 def _sizes(opened: Iterable[Opened]) -> defaultdict[tuple[Kin, bytes], set[int]]:
@@ -160,4 +162,6 @@ def _options(one: Opened) -> dict[str, str | None]:
         "name": one.name,
     }
     wanted: Iterable[str] = one.source.options if one.source else ()
-    return {option: values[option] for option in sorted(wanted)}
+    digest = one.source.digest if one.source else None
+    more = {"digest": digest} if digest else {}
+    return {option: values[option] for option in sorted(wanted)} | more

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from ingest._cards import Cards
 from ingest._found import Found, Options
+from ingest._mapping_nearest import Mappings
 from ingest._names import display, resolved
 from ingest.errors import TelemetryError
 
@@ -24,9 +25,11 @@ def discover(
 
     Raises:
         TelemetryError: If a path matches nothing, or links lead in a circle.
-        SettingError: If a run card cannot be used, or two describe one run.
+        SettingError: If a run card or a mapping cannot be used, or two cards describe
+            one run.
     """
     cards = Cards(options)
+    mappings = Mappings(options)
     home = resolved(lake) if lake else None
     found: dict[Path, Found] = {}
     for root in _expand(paths):
@@ -35,7 +38,7 @@ def discover(
             found.setdefault(path, cards.describe(path, folder))
     for path in cards.companions():
         found.setdefault(path, cards.describe(path, path.parent))
-    return [found[path] for path in sorted(found)]
+    return mappings.applied([found[path] for path in sorted(found)])
 
 
 def _expand(paths: Sequence[Path]) -> Iterator[Path]:

@@ -12,6 +12,7 @@ from ingest._empty import EMPTY
 from ingest._looking import Hashed, Kin, Opened
 from ingest._names import display, stands
 from ingest._reading import UNRECOGNIZED
+from ingest.mapping import PREFIX
 from ingest.tables import IngestedFiles
 
 __all__ = ["ONE_PER_RUN", "Known", "display", "index_of", "superseded"]
@@ -139,8 +140,16 @@ def _same(file: Hashed, lake: Known) -> Iterator[Row]:
     families = {file.opened.family, UNRECOGNIZED}
     for row in lake.by_content.get(file.print_.sha256, ()):
         here = row["path"] == file.opened.path
-        if row["source"] in families and (here or not stands(row["path"])):
+        is_kin = row["source"] in families or _is_mapped(file, row)
+        if is_kin and (here or not stands(row["path"])):
             yield row
+
+
+def _is_mapped(file: Hashed, row: Row) -> bool:
+    # a mapping may come, go or change its name, and the file stays what it is
+    names = (file.opened.family, row["source"])
+    is_claimed = file.opened.source is not None
+    return is_claimed and any(name.startswith(PREFIX) for name in names)
 
 
 def _rivals(file: Hashed, lake: Known) -> Iterator[Row]:

@@ -13,7 +13,7 @@ from ingest import staging
 from ingest.errors import SettingError
 from ingest.staging import Candidate, Staged
 from pipeline import steps
-from pipeline.scheduling import Night, Summary
+from pipeline.scheduling import Night, Parameters, Summary
 from pipeline.steps import StageAll
 
 if TYPE_CHECKING:
@@ -58,6 +58,7 @@ def nightly(  # noqa: PLR0913 - a schedule stores plain values
     zone: str | None = None,
     jobs: int = 2,
     wait: bool = True,
+    mappings: list[str] | None = None,
 ) -> Summary:
     """Bring in what is new, analyse it, write the report and sum the night up.
 
@@ -69,8 +70,10 @@ def nightly(  # noqa: PLR0913 - a schedule stores plain values
         zone: Zone of naive time stamps where no card gives one.
         jobs: Batches of files that are read at once.
         wait: Whether to wait for another writer of the lake.
+        mappings: Mappings for files that no source knows.
     """
-    night = Night(inbox, lake, run_card, run_id, zone, jobs, wait)
+    given = tuple(mappings or ())
+    night = Night(inbox, lake, run_card, run_id, zone, jobs, wait, given)
     settings = night.settings()
     order = night.order(settings)
     stage_all = _stage_in_tasks(night.jobs)
@@ -82,7 +85,7 @@ def nightly(  # noqa: PLR0913 - a schedule stores plain values
     return summary
 
 
-def deploy(parameters: dict[str, str | int | bool | None], cron: str) -> None:
+def deploy(parameters: Parameters, cron: str) -> None:
     """Serve the flow on a schedule until it is stopped.
 
     Raises:

@@ -35,6 +35,10 @@ PREFECT_SETTINGS: Final[Mapping[str, str]] = {
 }
 
 
+#: Plain values, as a schedule stores them.
+Parameters = dict[str, str | int | bool | list[str] | None]
+
+
 @dataclass(frozen=True, slots=True)
 class Night:
     """What a night needs to know, as plain values that a schedule can store."""
@@ -46,6 +50,7 @@ class Night:
     zone: str | None
     jobs: int
     wait: bool
+    mappings: tuple[str, ...] = ()
 
     @classmethod
     def of(
@@ -67,11 +72,17 @@ class Night:
             zone=settings.zone,
             jobs=settings.jobs,
             wait=wait,
+            mappings=tuple(str(path.resolve()) for path in settings.mapping),
         )
 
     def settings(self) -> Settings:
         """Return the settings of the place where the night runs."""
-        return settings_.load(lake=Path(self.lake), zone=self.zone, jobs=self.jobs)
+        return settings_.load(
+            lake=Path(self.lake),
+            zone=self.zone,
+            jobs=self.jobs,
+            mapping=tuple(map(Path, self.mappings)),
+        )
 
     def order(self, settings: Settings) -> "Order":
         """Return the main job that the night is."""
@@ -81,9 +92,9 @@ class Night:
         options = Reading(run=card, run_id=self.run_id).options(settings)
         return Order([Path(self.inbox)], options, wait=self.wait)
 
-    def parameters(self) -> dict[str, str | int | bool | None]:
+    def parameters(self) -> Parameters:
         """Return the night as the parameters of a flow."""
-        return asdict(self)
+        return {**asdict(self), "mappings": list(self.mappings)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +150,7 @@ def run_flow(night: Night) -> Summary:
         zone=night.zone,
         jobs=night.jobs,
         wait=night.wait,
+        mappings=list(night.mappings),
     )
 
 

@@ -46,12 +46,21 @@ class Settings(BaseSettings):
         DEFAULT_USD_PER_GPU_HOUR,
         description="Price of a GPU-hour where no run card gives one. [USD]",
     )
+    mapping: tuple[Path, ...] = Field(
+        (), description="Mappings for files that no source knows."
+    )
     jobs: Annotated[int, Field(ge=1)] = Field(
         default_factory=lambda: min(4, os.cpu_count() or 1),
         description="Batches of files that are read at once.",
     )
     grace_s: Annotated[float, Field(ge=0)] = Field(
         3600.0, description="Time that replaced parts are kept for readers. [s]"
+    )
+    unpacked_gib: Annotated[int, Field(ge=1)] = Field(
+        256, description="Content of archives that one ingest unpacks. [GiB]"
+    )
+    archive_entries: Annotated[int, Field(ge=1)] = Field(
+        100_000, description="Files of an archive that are read."
     )
     thresholds: dict[str, float] = Field(
         default_factory=dict,

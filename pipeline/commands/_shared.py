@@ -66,12 +66,15 @@ class Reading:
         run_id: Run for rows that neither a card nor the data names.
         zone: Zone of naive time stamps: an IANA name, or an offset such as +01:00.
         jobs: Batches of files that are read at once.
+        mapping: Mapping for files that no source knows, before the nearest mapping.toml
+            above each; may be given several times.
     """
 
     run: Path | None = None
     run_id: str | None = None
     zone: str | None = None
     jobs: int | None = None
+    mapping: tuple[Path, ...] = ()
 
     def options(self, settings: "Settings") -> "Options":
         """Return what was said for all files, the settings included."""
@@ -79,7 +82,9 @@ class Reading:
         from ingest.times import parse_zone
 
         zone = parse_zone(settings.zone) if settings.zone else None
-        return Options(self.run, self.run_id, zone, settings.cluster)
+        return Options(
+            self.run, self.run_id, zone, settings.cluster, tuple(settings.mapping)
+        )
 
 
 #: Options as they are where none was given.
@@ -91,7 +96,12 @@ def settings_of(common: Common, reading: Reading = READING) -> "Settings":
     """Return the settings, with what the command line says on top."""
     from pipeline import settings
 
-    return settings.load(lake=common.lake, zone=reading.zone, jobs=reading.jobs)
+    return settings.load(
+        lake=common.lake,
+        zone=reading.zone,
+        jobs=reading.jobs,
+        mapping=reading.mapping or None,
+    )
 
 
 def answer(text: str) -> None:
