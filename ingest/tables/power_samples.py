@@ -9,7 +9,7 @@ from ingest.tables._table import Table
 class PowerSamples(Table):
     """One row per device and sample."""
 
-    key: ClassVar = ("cluster", "host", "gpu_uuid", "level", "time_ns")
+    key: ClassVar = ("cluster", "host", "gpu_uuid", "level", "time_ns", "series")
     day_column: ClassVar = "time_ns"
 
     file_id = c.identifier("File that the row was read from.")
@@ -23,7 +23,9 @@ class PowerSamples(Table):
     )
     time_ns = c.time_ns("Time of the sample.")
     time_quality = c.choice(
-        "How the time is known.", ("exact", "zone_assumed", "file_time")
+        "How the time is known; `resampled` is that of a query, up to five minutes"
+        " after the sample.",
+        ("exact", "zone_assumed", "file_time", "resampled"),
     )
     power_average_w = c.watts("Power, mean over about a second.", nullable=True)
     power_instant_w = c.watts("Power at the moment.", nullable=True)
@@ -49,4 +51,9 @@ class PowerSamples(Table):
     )
     utilization_ratio = c.ratio(
         "Share of the last second with work on the GPU.", nullable=True
+    )
+    series = c.identifier(
+        "Metric that the row is of, where its source gives each alone; null where the"
+        " row has everything that was sampled.",
+        nullable=True,
     )

@@ -12,9 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ingest.sources import SOURCES, Batch, Head, Reading, dcgm_exporter
-from ingest.sources import _power_dcgm_scrapes as scrapes
+from ingest.sources import _prometheus_gather as gather
+from ingest.sources import _prometheus_text as text_reader
 from ingest.sources._lines import blocks
-from ingest.sources._power_dcgm_fields import FIELD_OF_NAME
+from ingest.sources._prometheus_gpu_names import GPU_FIELDS
 from ingest.tables import PowerSamples
 from tests.ingest.readings import held, reading, records, refused, repairs, rows
 
@@ -138,9 +139,9 @@ def test_of_two_fields_the_better_is_taken_and_parts_are_added() -> None:
         "+Inf",
     ],
 )
-@pytest.mark.parametrize("metric", sorted(FIELD_OF_NAME))
+@pytest.mark.parametrize("metric", sorted(GPU_FIELDS))
 def test_blanks_are_null(metric: str, blank: str) -> None:
-    field = FIELD_OF_NAME[metric]
+    field = GPU_FIELDS[metric]
     batches = read(f"{series(metric)} {blank}")
     assert samples(batches)[0][field.column] is None
     assert refused(batches) == []
@@ -153,7 +154,7 @@ def test_blanks_are_null(metric: str, blank: str) -> None:
 def test_smaller_blanks_are_null_where_no_value_is_so_large(
     metric: str, blank: str
 ) -> None:
-    assert one(f"{series(metric)} {blank}")[FIELD_OF_NAME[metric].column] is None
+    assert one(f"{series(metric)} {blank}")[GPU_FIELDS[metric].column] is None
     energy = "dcgm_total_energy_consumption"
     assert one(f"{series(energy)} {blank}")["energy_mj"] == int(float(blank))
 
@@ -279,8 +280,8 @@ def test_rows_do_not_pile_up(monkeypatch: pytest.MonkeyPatch) -> None:
         for g in range(2)
     ]
     whole = read(*lines)
-    monkeypatch.setattr(scrapes, "HELD_ROWS", 6)
-    monkeypatch.setattr(dcgm_exporter, "blocks", partial(blocks, size=300))
+    monkeypatch.setattr(gather, "HELD_SAMPLES", 6)
+    monkeypatch.setattr(text_reader, "blocks", partial(blocks, size=300))
     pieces = read(*lines)
     assert max(frame.height for b in pieces for frame in b.rows.values()) <= 6
     assert samples(pieces) == samples(whole)
