@@ -18,9 +18,12 @@ from ingest.communication import (
     element_bytes,
     parallel_kind,
 )
-from ingest.sources._kineto_groups import Group
+from ingest.sources._kineto_columns import collective_columns
+from ingest.sources._kineto_events import CollectiveArgs
+from ingest.sources._kineto_groups import WORLD, Group
 from ingest.sources._kineto_limits import Limits
 from ingest.sources._kineto_rows import NO_STREAM, PLACE, trace_id
+from ingest.sources._kineto_work import CATEGORIES
 from ingest.sources._source import Reading
 
 _ALGORITHM: Final = (
@@ -91,6 +94,20 @@ def collective_rows(
         *_times(limits),
         PLACE.alias("place"),
     )
+
+
+def named_collectives(
+    work: pl.DataFrame, limits: Limits, rank: int | None, reading: Reading
+) -> pl.DataFrame:
+    """Return rows of Collectives of linked work of which only names tell what it was.
+
+    Their group is the world, of which nothing tells how many ranks it has.
+    """
+    talks = pl.col("category") == CATEGORIES.index("communication")
+    talking = work.filter(talks)
+    told = collective_columns([CollectiveArgs()] * len(talking))
+    asked = talking.with_columns(**told)
+    return collective_rows(asked, limits, rank, Group(WORLD, None, None), reading)
 
 
 def _operation() -> list[pl.Expr]:

@@ -6,24 +6,17 @@ from typing import Final
 
 import polars as pl
 
-from ingest.sources._kineto_collectives import collective_rows
-from ingest.sources._kineto_columns import collective_columns
-from ingest.sources._kineto_events import CollectiveArgs
+from ingest.sources._kineto_collectives import named_collectives
 from ingest.sources._kineto_facts import rank_in_name
-from ingest.sources._kineto_groups import WORLD, Group
-from ingest.sources._kineto_limits import Limits, limits_of
+from ingest.sources._kineto_limits import limits_of
 from ingest.sources._kineto_links import Links, with_step
 from ingest.sources._kineto_losses import Losses
 from ingest.sources._kineto_rows import kernel_rows, sound_work, step_rows
 from ingest.sources._kineto_spool import Spool
-from ingest.sources._kineto_work import CATEGORIES
 from ingest.sources._nsight_session import PROCESS
 from ingest.sources._nsight_values import OTHER
 from ingest.sources._source import Batch, Reading
 from ingest.tables import Collectives, Kernels, StepTimings, Table
-
-#: Group of collectives: an export tells none, and not how many ranks there are.
-_GROUP: Final = Group(WORLD, None, None)
 
 _UNNAMED: Final = "unnamed kernel"
 
@@ -62,7 +55,7 @@ def rows_of(export: Export, losses: Losses, reading: Reading) -> Iterator[Batch]
         yield _batch(
             {
                 Kernels: kernel_rows(linked, limits, rank, reading),
-                Collectives: _collectives(linked, limits, rank, reading),
+                Collectives: named_collectives(linked, limits, rank, reading),
             }
         )
         if losses.is_full:
@@ -106,16 +99,6 @@ def _on_gpus(work: pl.DataFrame, export: Export) -> pl.DataFrame:
         export.devices, on=("pid", "device"), how="left"
     )
     return placed.with_columns(device=pl.coalesce("gpu", "device")).sort("event")
-
-
-def _collectives(
-    work: pl.DataFrame, limits: Limits, rank: int | None, reading: Reading
-) -> pl.DataFrame:
-    talks = pl.col("category") == CATEGORIES.index("communication")
-    talking = work.filter(talks)
-    told = collective_columns([CollectiveArgs()] * len(talking))
-    asked = talking.with_columns(**told)
-    return collective_rows(asked, limits, rank, _GROUP, reading)
 
 
 def _batch(rows: dict[type[Table], pl.DataFrame]) -> Batch:
