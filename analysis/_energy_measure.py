@@ -63,7 +63,7 @@ def integrate(
         _of_method(name, segments[name], placed, windows) for name in METHODS
     )
     common = placed.group_by(_KEY).agg(
-        pl.col("is_module", "is_assumed_zone", "is_file_time").any(),
+        pl.col("is_module", "is_assumed_zone", "is_file_time", "is_resampled").any(),
         peak_w=pl.max_horizontal("_average", "_instant").max(),
     )
     return (

@@ -18,6 +18,7 @@ def reasons() -> pl.Expr:
         "above_limit": pl.col("is_above"),
         "zone_assumed": pl.col("is_assumed_zone"),
         "file_time": pl.col("is_file_time"),
+        "resampled": pl.col("is_resampled"),
         "host_assumed": pl.col("is_assumed"),
         "module_level": pl.col("is_module"),
         "shared": pl.col("is_shared"),

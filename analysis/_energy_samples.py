@@ -21,6 +21,15 @@ _MOVING: Final = ("utilization_ratio", "sm_clock_mhz", "temperature_c")
 #: Columns of which the greatest of several copies is kept.
 _GREATEST: Final = ("power_limit_w", "energy_mj", *_MOVING)
 
+#: What is true of a time where it is of one of its copies.
+_FLAGS: Final = (
+    "is_module",
+    "is_assumed_zone",
+    "is_file_time",
+    "is_resampled",
+    "is_whole",
+)
+
 _POWERS: Final = ("power_average_w", "power_instant_w")
 
 
@@ -35,7 +44,8 @@ def one_per_time(samples: pl.DataFrame) -> pl.DataFrame:
 
     Returns:
         One row per device and time, sorted, with `ceiling_w`, `is_module`,
-        `is_assumed_zone` and `is_file_time`.
+        `is_assumed_zone`, `is_file_time`, `is_resampled` and `is_whole`: whether a row
+        has all that was sampled, and not one metric.
     """
     has_board = (PowerSamples.level.col == "gpu_board").any().over("device")
     wanted = pl.when(has_board).then(pl.lit("gpu_board")).otherwise(pl.lit("module"))
@@ -49,6 +59,8 @@ def one_per_time(samples: pl.DataFrame) -> pl.DataFrame:
         is_module=PowerSamples.level.col == "module",
         is_assumed_zone=quality == "zone_assumed",
         is_file_time=quality == "file_time",
+        is_resampled=quality == "resampled",
+        is_whole=PowerSamples.series.col.is_null(),
     ).sort("device", "time_ns")
     return _collapse(flagged).with_columns(ceiling_w=ceiling())
 
@@ -63,7 +75,7 @@ def _collapse(ordered: pl.DataFrame) -> pl.DataFrame:
     copies = ordered.group_by("device", "time_ns").agg(
         *[(pl.col(name).min() + pl.col(name).max()) / 2 for name in _POWERS],
         pl.col(_GREATEST).max(),
-        pl.col("is_module", "is_assumed_zone", "is_file_time").any(),
+        pl.col(_FLAGS).any(),
     )
     return copies.sort("device", "time_ns")
 
@@ -87,7 +99,9 @@ def mark_doubts(samples: pl.DataFrame) -> pl.DataFrame:
     ]
     blanks = [
         (
-            pl.col(name).is_null() & pl.col(name).is_not_null().any().over("device")
+            pl.col(name).is_null()
+            & pl.col("is_whole")
+            & pl.col(name).is_not_null().any().over("device")
         ).alias(f"{name}_blank")
         for name in (*_POWERS, "energy_mj")
     ]
