@@ -4,7 +4,13 @@ from typing import Final
 
 import polars as pl
 
-from analysis._failure_roles import is_failure, role_rank, severity_rank
+from analysis._failure_roles import (
+    is_failure,
+    is_planned_by_operator,
+    role_rank,
+    severity_rank,
+    told_rank,
+)
 
 #: Windows and events meet by hours, so that a node with many events and many stops
 #: does not pair all with all. It has no influence on what is found. [ns]
@@ -22,7 +28,8 @@ def attribute(
     """Find the incident that each stop is laid to.
 
     Source: arXiv 2410.21680, section II: of the causes seen on a node of the job
-    around its end the most severe, the others kept as co-occurring.
+    around its end the most severe, the others kept as co-occurring. What an operator
+    wrote down is the cause, whatever else the logs tell.
 
     Args:
         windows: `run_id`, `attempt`, `cluster`, `from_ns`, `to_ns`, and the `roles`
@@ -36,8 +43,9 @@ def attribute(
         incident, `detected_ns` (first event of it in the window) and
         `other_incident_ids`.
     """
-    causes = incidents.filter(is_failure()).with_columns(
-        _role=role_rank(), _severity=severity_rank()
+    blamed = is_failure() | is_planned_by_operator()
+    causes = incidents.filter(blamed).with_columns(
+        _told=told_rank("root_source"), _role=role_rank(), _severity=severity_rank()
     )
     seen = _events_in_windows(windows, nodes, events)
     signs = seen.group_by(*_STOP, "incident_id", "roles").agg(
@@ -45,7 +53,8 @@ def attribute(
     )
     matched = signs.join(causes, on="incident_id")
     matched = matched.filter(pl.col("role").is_in(pl.col("roles")))
-    ranked = matched.sort(*_STOP, "_role", "_severity", "detected_ns", "incident_id")
+    order = ("_told", "_role", "_severity", "detected_ns", "incident_id")
+    ranked = matched.sort(*_STOP, *order)
     others = pl.col("incident_id").slice(1).str.join(",")
     told = ranked.group_by(_STOP, maintain_order=True).agg(
         pl.exclude(*_STOP).first(), other_incident_ids=others

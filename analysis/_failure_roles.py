@@ -35,6 +35,9 @@ SYMPTOM_WORDS: Final = (
     "(?i)watchdog|collective_timeout|nccl_timeout|peer_lost|worker_exit"
 )
 
+#: Family of the codes of a run's own list of interruptions.
+OPERATOR: Final = "operator"
+
 _NETWORK: Final = ("network", "nic", "switch", "fabric", "link", "infiniband")
 _SOFTWARE: Final = ("software", "driver", "application", "framework")
 _SCHEDULER: Final = ("scheduler",)
@@ -94,6 +97,20 @@ def role_rank() -> pl.Expr:
 def severity_rank() -> pl.Expr:
     """Return the place of `severity` in SEVERITIES. [1]"""
     return _rank("severity", SEVERITIES).fill_null(SEVERITIES.index("error"))
+
+
+def told_rank(source: str) -> pl.Expr:
+    """Return 0 for what an operator wrote down, which stands before all logs. [1]
+
+    Args:
+        source: Column with the family of the code.
+    """
+    return (pl.col(source) != OPERATOR).cast(pl.Int8)
+
+
+def is_planned_by_operator() -> pl.Expr:
+    """Return whether an incident is work that an operator says was planned."""
+    return (pl.col("root_source") == OPERATOR) & (pl.col("severity") == "info")
 
 
 def _rank(column: str, words: tuple[str, ...]) -> pl.Expr:

@@ -4,7 +4,14 @@ from typing import Final
 
 import polars as pl
 
-from analysis._failure_roles import category, is_failure, role_rank, severity_rank
+from analysis._failure_roles import (
+    SEVERITIES,
+    category,
+    is_failure,
+    role_rank,
+    severity_rank,
+    told_rank,
+)
 from analysis.gpus import Gpus
 
 #: How long after its cause a consequence may begin: processes of other nodes are torn
@@ -69,11 +76,13 @@ def _place() -> list[pl.Expr]:
 def roots(events: pl.DataFrame) -> pl.DataFrame:
     """Return the root event of each chain.
 
-    Causes stand before what users did, and that before consequences; then the worst,
-    then the first. A teardown error never replaces the failure before it.
+    What an operator says failed stands before all. Causes stand before what users did,
+    and that before consequences; then the worst, then the first. A teardown error never
+    replaces the failure before it.
     """
     names = ("first_ns", "source", "code", "gpu_key", "host")
-    ranked = events.sort(role_rank(), severity_rank(), *map(pl.col, names))
+    said = told_rank("source") + (severity_rank() == SEVERITIES.index("info"))
+    ranked = events.sort(said > 0, role_rank(), severity_rank(), *map(pl.col, names))
     return ranked.unique("chain", keep="first", maintain_order=True)
 
 

@@ -6,7 +6,7 @@ import polars as pl
 
 from analysis._analysis import Analysis, Frames, Results, Thresholds
 from analysis._attribution import attribute
-from analysis._failure_roles import CATEGORIES, ROLES
+from analysis._failure_roles import CATEGORIES, ROLES, is_planned_by_operator
 from analysis._held_nodes import held_nodes, known_clusters
 from analysis._stops import (
     CANCELLED,
@@ -120,7 +120,8 @@ def _windows(stops: pl.DataFrame, thresholds: Thresholds) -> pl.DataFrame:
 
 def _describe(stops: pl.DataFrame) -> pl.DataFrame:
     is_caused = pl.col("incident_id").is_not_null()
-    planned = pl.col("state").is_in(PLANNED).fill_null(value=False) & ~is_caused
+    meant = pl.col("state").is_in(PLANNED).fill_null(value=False) & ~is_caused
+    planned = meant | is_planned_by_operator().fill_null(value=False)
     return stops.select(
         "run_id",
         "attempt",
@@ -173,7 +174,7 @@ def _cause(is_caused: pl.Expr) -> pl.Expr:
 
 ANALYSIS: Final = Analysis(
     name="interruptions",
-    version=1,
+    version=2,
     describes="What stopped each run, and how long it took to go on.",
     inputs=(Attempts, Gpus, StepTimings, Incidents, IncidentEvents),
     outputs=(Interruptions,),

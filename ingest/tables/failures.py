@@ -40,7 +40,17 @@ class Failures(Table):
     )
     source = c.choice(
         "Family of the code.",
-        ("xid", "sxid", "kernel", "nic", "health", "scheduler", "application", "other"),
+        (
+            "xid",
+            "sxid",
+            "kernel",
+            "nic",
+            "health",
+            "scheduler",
+            "application",
+            "operator",
+            "other",
+        ),
     )
     code = c.identifier("Code in its family (79 of xid).")
     name = c.text("Meaning of the code.")
