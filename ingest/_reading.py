@@ -9,8 +9,10 @@ from typing import Any, Final
 from ingest import files
 from ingest._chunks import Chunks
 from ingest._expanded import ExpandedFile, Fault
+from ingest._guess import guess
 from ingest._shelf import Shelf
 from ingest.errors import UnreadableFileError
+from ingest.mapping import Mapping
 from ingest.sources import Batch, Reading, Refusal, Source
 from ingest.tables import IngestedFiles
 
@@ -34,6 +36,7 @@ class Candidate:
         size: Size of its expanded content. [B]
         supersedes: Identities of the files whose rows leave when its rows come.
         fault: What is wrong with it in the archive that it was unpacked from.
+        mappings: Mappings that apply to it, whether one claims it or not.
     """
 
     path: Path
@@ -44,6 +47,7 @@ class Candidate:
     size: int
     supersedes: tuple[str, ...] = ()
     fault: Fault | None = None
+    mappings: tuple[Mapping, ...] = ()
 
 
 def read(candidate: Candidate, shelf: Shelf) -> dict[str, Any]:
@@ -83,10 +87,12 @@ def _batches_of(candidate: Candidate, stream: ExpandedFile) -> Iterator[Batch]:
 
 
 def _unrecognized(candidate: Candidate, stream: ExpandedFile) -> Batch:
-    head = files.head_of(candidate.path).text[:_HEAD_CHARACTERS]
+    head = files.head_of(candidate.path)
+    raw = head.text[:_HEAD_CHARACTERS]
     stream.peek(1)
-    fault = candidate.fault or (None if head else stream.fault)
-    return _refusal(UNRECOGNIZED, "file", head, fault.hint if fault else None)
+    fault = candidate.fault or (None if raw else stream.fault)
+    hint = fault.hint if fault else guess(head, candidate.mappings)
+    return _refusal(UNRECOGNIZED, "file", raw, hint)
 
 
 def _refusal(rule: str, place: str, raw: str = "", hint: str | None = None) -> Batch:

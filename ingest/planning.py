@@ -104,6 +104,7 @@ def _candidate(file: Hashed, taken: Iterable[str]) -> Candidate:
         size=file.print_.size,
         supersedes=tuple(sorted(taken)),
         fault=file.opened.file.fault,
+        mappings=file.opened.file.mappings,
     )
 
 

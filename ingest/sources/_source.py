@@ -151,8 +151,8 @@ class Source:
             nothing at all can be read.
         mixed: The formats, where the files of one source mix several.
         digest: Hash of what else its rows depend on: of a mapping, what it says.
-        needs: Columns or keys without which it takes no file, where it is a table: so
-            that the source nearest to a file can be named.
+        needs: Columns or keys without which it takes no file, where it is a table, the
+            most telling first: so that the source nearest to a file can be named.
     """
 
     name: str

@@ -74,4 +74,5 @@ SOURCE: Final = Source(
     options=frozenset({"zone", "run_id", "cluster"}),
     recognizes=recognizes,
     read=read,
+    needs=("JobID", "State"),
 )

@@ -22,12 +22,13 @@ from ingest.tables import StepTimings
 
 
 def recognizes(head: Head) -> bool:
-    """Return whether the file is text with the required columns, or Parquet.
+    """Return whether the file has the required columns.
 
-    The columns of a Parquet file are at its end: whether they fit shows in reading.
+    The columns of a Parquet file are at its end: where they are not known, whether they
+    fit shows in reading.
     """
     if head.data.startswith(MAGIC):
-        return True
+        return not head.columns or set(head.columns).issuperset(REQUIRED)
     header = head.text.lstrip().split("\n", 1)[0]
     return set(names_of(header)).issuperset(REQUIRED) or any(
         record.keys() >= set(REQUIRED) for record in head_records(head)
@@ -56,4 +57,5 @@ SOURCE: Final = Source(
     options=frozenset({"run_id"}),
     recognizes=recognizes,
     read=read,
+    needs=REQUIRED,
 )

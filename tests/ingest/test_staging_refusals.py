@@ -53,7 +53,7 @@ def test_a_file_that_no_source_claims_is_one_refused_record(tmp_path: Path) -> N
     path = put(tmp_path, "odd", ["x" * 300])
     staged = stage(tmp_path, [candidate(path, source=None)])
     assert rows(tmp_path, staged, RejectedRows).drop("file_id").rows() == [
-        ("ingested_files", "file", "unrecognized", "x" * 200, None)
+        ("ingested_files", "file", "unrecognized", "x" * 200, "looks like prose")
     ]
     assert staged.files["source"].to_list() == ["unrecognized"]
     assert staged.files["rows_rejected"].to_list() == [1]
