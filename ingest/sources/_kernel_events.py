@@ -62,7 +62,8 @@ def events_of(lines: pl.DataFrame, reading: Reading) -> pl.DataFrame:
     """Return rows of Failures with `place`, `rule` (why refused) and `naive`.
 
     Args:
-        lines: Columns as `parse` returns them, in the order of the file.
+        lines: Columns as `parse` returns them, in the order of the file; `place` where
+            it is not the line of that number.
         reading: What is known about the file.
     """
     told = lines.with_columns(
@@ -73,12 +74,13 @@ def events_of(lines: pl.DataFrame, reading: Reading) -> pl.DataFrame:
     )
     counted = fold_losses(_count_lines(_identify(_clock(told))))
     wanted = counted.filter(pl.col("kind").is_in([*EVENTS, "malformed"]))
+    place = "place" if "place" in lines.columns else pl.format("line {}", "number")
     rows = wanted.with_columns(
         *codes.code_columns(),
         cluster=pl.lit(reading.cluster),
         part=messages.part(),
         inferred=pl.col("kind").is_in(["off_bus", "off_bus_tail"]),
-        place=pl.format("line {}", "number"),
+        place=place,
     ).filter(~((pl.col("kind") == "nic") & (pl.col("severity") == "info")))
     rows = rows.with_columns(
         rule=_rule(),

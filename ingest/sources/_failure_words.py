@@ -1,0 +1,91 @@
+"""Values of documents about failures: texts, times, numbers, GPUs in a sentence."""
+
+import re
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+from ingest.sources._kernel_patterns import ADDRESS, SXID, XID
+from ingest.times import SECOND_NS
+
+_XID: Final = re.compile(XID)
+_SXID: Final = re.compile(SXID)
+
+#: RFC 3339: date, time, fraction, offset.
+_RFC3339: Final = re.compile(
+    r"(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2}:\d{2})(?:[.,](\d{1,9})\d*)?"
+    r"(Z|[+-]\d{2}:\d{2})",
+    re.ASCII,
+)
+_UUID: Final = re.compile(
+    r"GPU-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE
+)
+_ADDRESS: Final = re.compile(rf"(?<![0-9A-Fa-f:]){ADDRESS}(?![0-9A-Fa-f:])")
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def text(value: object) -> str:
+    """Return a text, empty where the value is none."""
+    return value if isinstance(value, str) else ""
+
+
+def number(value: object) -> int | None:
+    """Return a whole number that is written as one or as a text."""
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, int):
+        return value
+    digits = text(value)
+    is_number = re.fullmatch(r"-?\d{1,18}", digits, re.ASCII)
+    return int(digits) if is_number else None
+
+
+def fields(value: object) -> dict[str, object]:
+    """Return an object, an empty one where the value is none."""
+    return value if isinstance(value, dict) else {}
+
+
+def items(value: object) -> list[object]:
+    """Return a list, an empty one where the value is none."""
+    return value if isinstance(value, list) else []
+
+
+def rfc3339_ns(value: object) -> int | None:
+    """Return the instant of a stamp; None of what is none, and of year 1. [ns]"""
+    match = _RFC3339.fullmatch(text(value))
+    if match is None:
+        return None
+    day, time, fraction, offset = match.groups()
+    try:
+        moment = datetime.fromisoformat(f"{day}T{time}{offset}")
+    except ValueError:
+        return None
+    if moment.year == 1:
+        return None
+    seconds = (moment - _EPOCH) // timedelta(seconds=1)
+    return seconds * SECOND_NS + int((fraction or "0").ljust(9, "0"))
+
+
+def pci_address(value: str) -> str | None:
+    """Return the first PCI address in a text, as 0000:5d:00."""
+    match = _ADDRESS.search(value)
+    if match is None:
+        return None
+    return re.sub("^0{1,4}([0-9a-f]{4}:)", r"\1", match[1].lower())
+
+
+def gpu_in(value: str) -> str | None:
+    """Return the GPU that a sentence names: by its UUID, else by its PCI address."""
+    match = _UUID.search(value)
+    return "GPU-" + match[0][4:].lower() if match else pci_address(value)
+
+
+def xid_in(value: str) -> int | None:
+    """Return the code of an Xid that the driver's own line in a text tells."""
+    match = _XID.search(value)
+    return int(match[2]) if match else None
+
+
+def sxid_in(value: str) -> int | None:
+    """Return the code of an SXid that the driver's own line in a text tells."""
+    match = _SXID.search(value)
+    return int(match[2]) if match else None

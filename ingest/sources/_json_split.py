@@ -1,0 +1,117 @@
+"""The objects of a JSON text, one at a time: of a list, of a lone document, of many.
+
+A tool's answer may be one object, a list of objects, an object around a list, or many
+of them one after the other. Only brackets outside strings are looked at, so what is
+damaged inside an object costs that object alone.
+"""
+
+import re
+from collections.abc import Iterator, Set
+from typing import BinaryIO, Final
+
+#: Bytes read at a time. [B]
+CHUNK_BYTES: Final = 1024 * 1024
+
+#: Longest object: the events of one component of a node for weeks take 10 MB. [B]
+OBJECT_BYTES: Final = 64 * 1024 * 1024
+
+#: A string, whole or up to the end of what was read, or a bracket.
+_TOKEN: Final = re.compile(rb'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|[{}\[\]]', re.DOTALL)
+_OPENS: Final = (b"{", b"[")
+
+
+class Objects:
+    """Walks through a text.
+
+    Attributes:
+        rest: What was read of an object that has no end, empty where all have one.
+        unclosed: Whether a list or an object around the objects has no end.
+        too_long: Whether reading stopped at an object of more than OBJECT_BYTES.
+    """
+
+    def __init__(self, stream: BinaryIO, start: bytes, lists: Set[bytes]) -> None:
+        """Start before the first byte.
+
+        Args:
+            stream: What to read.
+            start: What was already read of it.
+            lists: Keys of an object whose lists hold the records.
+        """
+        self._stream = stream
+        self._buffer = start
+        self._lists = lists
+        self._done = 0
+        self._depth = 0
+        self._level = 0
+        self._begin: int | None = None
+        self._key: bytes | None = None
+        self._key_end = 0
+        self.rest = b""
+        self.unclosed = False
+        self.too_long = False
+
+    def __iter__(self) -> Iterator[bytes]:
+        """Yield the bytes of every object."""
+        at_end = False
+        while not at_end and not self.too_long:
+            yield from self._walk(at_end=at_end)
+            self._trim()
+            data = self._stream.read(CHUNK_BYTES)
+            at_end = not data
+            self._buffer += data
+        yield from self._walk(at_end=True)
+        self.unclosed = self._depth > 0
+        if self._begin is not None:
+            self.rest = self._buffer[self._begin :]
+
+    def _walk(self, *, at_end: bool) -> Iterator[bytes]:
+        for match in _TOKEN.finditer(self._buffer, self._done):
+            token = match[0]
+            if token[:1] == b'"':
+                if match.end() == len(self._buffer) and not at_end:
+                    return
+                self._take_string(token, match.end())
+            elif token in _OPENS:
+                self._open(token, match.start())
+            elif (found := self._close(match.end())) is not None:
+                yield found
+            self._done = match.end()
+
+    def _take_string(self, token: bytes, end: int) -> None:
+        if self._depth == 1 and self._level == 0:
+            self._key, self._key_end = token[1:-1], end
+
+    def _open(self, token: bytes, start: int) -> None:
+        if token == b"{" and self._depth == self._level:
+            self._begin = start
+        elif token == b"[" and self._depth == 0:
+            self._level = 1
+        elif token == b"[" and self._depth == 1 and self._level == 0:
+            between = self._buffer[self._key_end : start].strip()
+            if between == b":" and self._key in self._lists:
+                self._level, self._begin = 2, None
+        self._depth += 1
+
+    def _close(self, end: int) -> bytes | None:
+        self._depth = max(self._depth - 1, 0)
+        if self._depth < self._level:
+            self._level = 0
+        if self._begin is None or self._depth != self._level:
+            return None
+        found = self._buffer[self._begin : end]
+        self._begin = None
+        return found
+
+    def _trim(self) -> None:
+        """Drop what is no longer needed; a key may still be, up to its list."""
+        if self._depth == 0 and b'"' not in self._buffer[self._done :]:
+            self._done = len(self._buffer)
+        keep = self._done if self._begin is None else self._begin
+        if self._depth == 1 and self._level == 0 and self._key is not None:
+            keep = min(keep, self._key_end)
+        self.too_long = len(self._buffer) - keep > OBJECT_BYTES
+        self._buffer = self._buffer[keep:]
+        self._done -= keep
+        self._key_end -= keep
+        if self._begin is not None:
+            self._begin -= keep
