@@ -135,7 +135,7 @@ def test_a_refused_row_is_3_and_named(
         "2 new files (0 known): 3 rows read = 1 accepted + 2 rejected + 0 retired\n"
     )
     assert f"{steps}: 1 of 2 rows refused, first duration_ns|min at line 3" in said.err
-    assert "x.bin: refused: no source recognizes it" in said.err
+    assert "x.bin: refused: looks like binary data" in said.err
 
 
 def test_names_print_as_they_are(
