@@ -1,6 +1,5 @@
 """Rows of operations from columns of numbers, for every source of such traces."""
 
-from collections.abc import Mapping
 from typing import Final
 
 import polars as pl
@@ -12,6 +11,10 @@ from ingest.times import SECOND_NS
 #: Longest time that an operation can take or be away from its step: 30 years. Above
 #: it nanoseconds would leave 64 bits. [s]
 MOST_SECONDS: Final = 1e9
+
+
+#: Columns that count positions, which are small.
+INDICES: Final = ("rank", "dp_rank", "pp_rank", "tp_rank", "microbatch", "chunk")
 
 
 def seconds_to_ns(seconds: pl.Expr) -> pl.Expr:
@@ -27,7 +30,7 @@ def index_or_null(column: str) -> pl.Expr:
 
 
 def batch(
-    rows: pl.DataFrame, rules: Mapping[str, pl.Expr], reading: Reading, records: int
+    rows: pl.DataFrame, rules: dict[str, pl.Expr], reading: Reading, records: int
 ) -> Batch:
     """Return operations, and refuse those that break a rule.
 
@@ -37,11 +40,17 @@ def batch(
         reading: What is known about the file.
         records: Records seen. [1]
     """
+    indices = [name for name in INDICES if name in rows.columns]
+    fits = {name: pl.col(name).cast(pl.Int32, strict=False) for name in indices}
+    ranges = {
+        f"{name}|range": fit.is_null() & pl.col(name).is_not_null()
+        for name, fit in fits.items()
+    }
     broken = pl.coalesce(
         pl.when(breaks.fill_null(value=True)).then(pl.lit(name))
-        for name, breaks in rules.items()
+        for name, breaks in (rules | ranges).items()
     )
-    judged = rows.with_columns(rule=broken)
+    judged = rows.with_columns(rule=broken).with_columns(**fits)
     bad = judged.filter(pl.col("rule").is_not_null())
     good = judged.filter(pl.col("rule").is_null()).select(
         pl.exclude("raw", "rule"),

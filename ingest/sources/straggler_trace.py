@@ -95,16 +95,12 @@ def _batch(frame: pl.DataFrame, first: int, reading: Reading) -> Batch:
         place=pl.format("row {}", number),
         raw=pl.struct(frame.columns).struct.json_encode(),
     )
-    indices = ("dp_rank", "rank", "pp_rank", "microbatch", "chunk")
     rules = {
         "step|required": pl.col("step").is_null(),
         "start_ts|number": ~(pl.col("offset_ns") >= 0),
         "duration|number": ~(pl.col("duration_ns") >= 0),
     }
-    typed = rows.with_columns(
-        pl.col(name).cast(pl.Int32, strict=False) for name in indices
-    )
-    return operations.batch(typed, rules, reading, frame.height)
+    return operations.batch(rows, rules, reading, frame.height)
 
 
 SOURCE: Final = Source(

@@ -15,6 +15,8 @@ HOSTILE = (
     b'"',
     b"\\u12",
 )
+#: Digits that are none to a parser of integers, half a character, and deep nesting.
+ODD = ("\u0663".encode(), b"\\ud800", b"[" * 3_000, b"\x1e", b"\x85")
 HOSTILE_NUMBERS = (b"9223372036854775808", b"-9223372036854775809", b"1" * 400)
 
 Damage = Callable[[random.Random, bytes], bytes]
@@ -37,7 +39,7 @@ def flip(chance: random.Random, data: bytes) -> bytes:
 
 def insert(chance: random.Random, data: bytes) -> bytes:
     at = chance.randrange(len(data))
-    what = chance.choice(HOSTILE + HOSTILE_NUMBERS)
+    what = chance.choice(HOSTILE + ODD + HOSTILE_NUMBERS)
     return data[:at] + what * chance.choice((1, 1, 3)) + data[at:]
 
 
@@ -48,7 +50,7 @@ def replace_number(chance: random.Random, data: bytes) -> bytes:
     at = chance.choice(digits)
     return (
         data[:at]
-        + chance.choice((*HOSTILE_NUMBERS, b"", b"x", b"1.5"))
+        + chance.choice((*HOSTILE_NUMBERS, ODD[0], b"", b"x", b"1.5"))
         + data[at + 1 :]
     )
 
