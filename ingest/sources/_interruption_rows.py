@@ -15,13 +15,16 @@ from ingest.times import SECOND_NS
 #: Where the rows come from: the table's word for what people wrote down.
 SOURCE_WORD: Final = "operator"
 
+#: Longest interruption, so that its end fits 64 bits: 30 years. [s]
+MOST_SECONDS: Final = 30 * 365 * 86_400
+
 _STAMP: Final = (
     r"^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(?::\d{2}(?:[.,]\d{1,9})?)?"
     r" ?(?:Z|UTC|[+-]\d{2}:?\d{2})?$"
 )
 _OFFSET: Final = r"(?:Z|UTC|[+-]\d{2}:?\d{2})$"
 _EPOCH: Final = r"^\d{9,10}$"
-_CLOCK: Final = r"^(?:(\d{1,5}):)?(\d{1,5}):(\d{2})$"
+_CLOCK: Final = r"^(\d{1,5}):(\d{2}):(\d{2})$"
 _NUMBER: Final = r"^(\d{1,9}(?:\.\d{1,9})?)$"
 _NUMBER_UNIT: Final = r"^(\d{1,9}(?:\.\d{1,9})?) ?([a-z]{1,7})$"
 
@@ -86,16 +89,23 @@ def _length(unit: str | None) -> pl.Expr:
     text = pl.col("duration").str.to_lowercase()
     clock = text.str.extract_groups(_CLOCK)
     hours, minutes, seconds = (clock.struct[i].cast(pl.Int64) for i in range(3))
-    by_clock = ((hours.fill_null(0) * 60 + minutes) * 60 + seconds) * SECOND_NS
+    by_clock = ((hours * 60 + minutes) * 60 + seconds) * SECOND_NS
     own = text.str.extract_groups(_NUMBER_UNIT)
-    found = [pl.when(hours.is_not_null()).then(by_clock)]
+    found = [by_clock]
     for name, length in UNITS.items():
         scale = length // SECOND_NS
         if name == unit:
-            found.append(decimal_ns(text.str.extract(_NUMBER), SECOND_NS) * scale)
+            found.append(_scaled(text.str.extract(_NUMBER), scale))
         mine = pl.when(own.struct[1] == name).then(own.struct[0])
-        found.append(decimal_ns(mine, SECOND_NS) * scale)
+        found.append(_scaled(mine, scale))
     return pl.coalesce(found)
+
+
+def _scaled(number: pl.Expr, scale: int) -> pl.Expr:
+    """Return a number of a unit; null where it is longer than MOST_SECONDS. [ns]"""
+    length = decimal_ns(number, SECOND_NS).cast(pl.Int128) * scale
+    is_sane = length <= MOST_SECONDS * SECOND_NS
+    return pl.when(is_sane).then(length).cast(pl.Int64)
 
 
 def _hosts(cells: pl.DataFrame) -> pl.Series:

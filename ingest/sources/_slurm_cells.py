@@ -20,7 +20,7 @@ _STAMP: Final = (
 _EPOCH: Final = r"^\d{9,10}$"
 
 #: Time elapsed: days, hours, minutes and seconds; decimals are left out.
-_ELAPSED: Final = r"^(?:(?:(\d{1,5})-)?(\d{1,2}):)?(\d{1,2}):(\d{2})(?:\.\d+)?$"
+_ELAPSED: Final = r"^(?:(?:(\d{1,4})-)?(\d{1,2}):)?(\d{1,2}):(\d{2})(?:\.\d+)?$"
 
 #: GPUs in a list of resources: of every model, and of one model.
 _GPUS: Final = r"(?:^|,)gres/gpu[=:](\d{1,9})(?:,|$)"

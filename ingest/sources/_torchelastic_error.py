@@ -25,7 +25,10 @@ _PEERS: Final = (
 _KNOWN: Final = (*WATCHDOG, *CUDA, *_PEERS)
 
 #: Class of an exception at the start of a message.
-_CLASS: Final = re.compile(r"(?:[A-Za-z_]\w{0,80}\.){0,8}([A-Za-z_]\w{0,80})(?:: |$)")
+_CLASS: Final = re.compile(
+    r"(?:[A-Za-z_]\w{0,80}\.){0,8}"
+    r"([A-Za-z_]\w{0,80}(?=: )|[A-Z]\w{0,80}(?:Error|Exception|Exit|Interrupt)$)"
+)
 
 #: Seconds since the epoch, as text; those whose nanoseconds fit 64 bits.
 _SECONDS: Final = re.compile(r"(\d{1,10})(?:\.(\d{0,9})\d*)?")

@@ -12,7 +12,7 @@
 * Times are 2026-03-01 22:46 with or without seconds and an offset, or seconds since
   the epoch. A day alone is no time, nor is 01/03/2026, which may be two days.
 * A duration has its unit in the name of its column (duration_min) or behind its number
-  (45 min), or is 1:30:00.
+  (45 min), or is 1:30:00; 1:30 may be hours or minutes, and is refused.
 * What an operator says is a cause stands before what logs suggest; what was planned is
   a notice.
 """
@@ -40,7 +40,11 @@ _DELIMITERS: Final = (",", ";", "\t")
 def _delimiter(header: str) -> str | None:
     """Return what parts the cells of a header of a list, None where it is none."""
     for delimiter in _DELIMITERS:
-        if is_list(next(csv.reader([header], delimiter=delimiter), [])):
+        try:
+            names = next(csv.reader([header], delimiter=delimiter), [])
+        except csv.Error:
+            return None
+        if is_list(names):
             return delimiter
     return None
 
@@ -100,19 +104,20 @@ def _cells(
     rows: list[tuple[str, list[str]]] = []
     refused: list[Refusal] = []
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
-    names = next(reader)
+    names: list[str] = []
+    before = 0
     try:
         for row in reader:
-            where = f"line {reader.line_num}"
-            if not any(cell.strip() for cell in row):
-                continue
-            if len(row) == len(names):
+            where, before = f"line {before + 1}", reader.line_num
+            if not names:
+                names = row
+            elif len(row) == len(names):
                 rows.append((where, row))
-                continue
-            raw = delimiter.join(row)[:RAW_CHARACTERS]
-            refused.append(Refusal(Failures, where, "cell_count", raw))
+            elif any(cell.strip() for cell in row):
+                raw = delimiter.join(row)[:RAW_CHARACTERS]
+                refused.append(Refusal(Failures, where, "cell_count", raw))
     except csv.Error as error:
-        where = f"line {reader.line_num}"
+        where = f"line {before + 1}"
         refused.append(Refusal(Failures, where, "csv", "", str(error)))
     return names, rows, refused
 
