@@ -50,12 +50,14 @@ class Piece(NamedTuple):
     Attributes:
         text: The part, from the start of the series to that of the next.
         found: The series; None where it is none.
-        rule: Rule that it breaks then.
+        rest: What follows the series.
+        rule: Rule that it breaks where it is none.
         is_mended: Whether it had bytes that are not UTF-8; they were replaced.
     """
 
     text: bytes
     found: Found | None
+    rest: bytes = b""
     rule: str | None = None
     is_mended: bool = False
 
@@ -65,24 +67,34 @@ class Document:
 
     Attributes:
         envelope: What came before the first series.
+        end: What came after the last.
     """
 
     def __init__(self, stream: BinaryIO) -> None:
         """Start at the stream's start."""
         self._stream = stream
         self.envelope = b""
+        self.end = b""
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether a list that begins before the first series has no end."""
+        return b"[" in self.envelope and b"]" not in self.end
 
     def pieces(self) -> Iterator[Piece]:
         """Yield every series."""
         parts = self._parts()
-        self.envelope = next(parts)
+        self.envelope = self.end = next(parts)
         before = next(parts, None)
         for part in parts:
             if before is not None:
                 yield _piece(before, "json")
             before = part
         if before is not None:
-            yield _piece(before, "truncated")
+            last = _piece(before, "truncated")
+            # a series that was cut is itself refused for it
+            self.end = last.rest if last.found else b"]"
+            yield last
 
     def _parts(self) -> Iterator[bytes]:
         """Yield what is before the first series, and each series with what follows."""
@@ -103,30 +115,27 @@ class Document:
 
 def _piece(text: bytes, rule: str) -> Piece:
     """Decode a series; the rule is what it breaks where it has no end."""
-    found, broken = _decoded(text)
-    if found is None:
+    piece = _decoded(text)
+    if piece.found is None:
         mended = text.decode("utf-8", errors="replace").encode()
         if mended != text:
-            found, broken = _decoded(mended)
-            if found is not None:
-                return Piece(text, found, is_mended=True)
-        return Piece(text, None, broken or rule)
-    return Piece(text, found)
+            piece = _decoded(mended)._replace(is_mended=True)
+    return piece if piece.found else piece._replace(rule=piece.rule or rule)
 
 
-def _decoded(text: bytes) -> tuple[Found | None, str | None]:
-    """Return the series at the start of a text; what follows it is not looked at."""
+def _decoded(text: bytes) -> Piece:
+    """Find the series at the start of a text."""
     kept = text.rstrip(b", \r\n\t\0")
     first = max(0, len(kept) - _END_BYTES)
     ends = [match.end() for match in _END.finditer(kept, first)]
     for end in reversed(ends[-_MOST_ENDS:]):
         try:
-            return _DECODER.decode(kept[:end]), None
+            return Piece(text, _DECODER.decode(kept[:end]), kept[end:])
         except msgspec.ValidationError:
-            return None, "type"
+            return Piece(text, None, rule="type")
         except (msgspec.DecodeError, RecursionError):
             continue
-    return None, None
+    return Piece(text, None)
 
 
 _DECODER: Final = msgspec.json.Decoder(Found)

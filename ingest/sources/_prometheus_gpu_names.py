@@ -40,7 +40,9 @@ _JOULES: Final = _Energy("J", blank=MOST_JOULES, order=1, multiplier=1_000)
 _CHIP: Final = _Gpu("chip", column=PowerSamples.temperature_c.name)
 _MEMORY: Final = _Gpu("memory", column=PowerSamples.memory_temperature_c.name)
 _CLOCK: Final = _Gpu("MHz", column=PowerSamples.sm_clock_mhz.name)
-_CLOCK_HZ: Final = _Gpu("Hz", column=PowerSamples.sm_clock_mhz.name, divisor=1e6)
+_CLOCK_HZ: Final = _Gpu(
+    "Hz", column=PowerSamples.sm_clock_mhz.name, divisor=1e6, blank=INT64_BLANK
+)
 _REASONS: Final = _Gpu(
     "reasons", column=PowerSamples.throttle_reasons.name, kind="integer"
 )

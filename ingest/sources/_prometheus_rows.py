@@ -158,8 +158,9 @@ def _wide(cells: pl.DataFrame, table: type[Table], keys: list[str]) -> pl.DataFr
         if name not in found
     ]
     metric = pl.col("metric") if "metric" in keys else pl.lit(None, pl.String)
-    named = wide.with_columns(*missing, series=metric)
-    return named.drop("metric", strict=False).sort("number")
+    ordered = wide.sort("number", *keys)
+    named = ordered.with_columns(*missing, series=metric)
+    return named.select(*ROW, "number", "quality", "series", *types_of(table))
 
 
 def _value(name: str, dtype: pl.DataType, *, is_sum: bool) -> pl.Expr:

@@ -34,6 +34,7 @@ from ingest.tables import PowerSamples
 _SERIES: Final = re.compile(r'\{\s*"metric"\s*:\s*\{')
 _RESULT: Final = re.compile(r'"resultType"\s*:\s*"(?:vector|matrix|scalar|string)"')
 _ERROR: Final = re.compile(r'"status"\s*:\s*"error"')
+_METRIC: Final = re.compile(r'"metric"\s*:\s*\{')
 _REASON: Final = re.compile(r'"error"\s*:\s*"((?:[^"\\]|\\.)*)"')
 
 #: Samples that are turned into columns at a time.
@@ -57,7 +58,7 @@ def read(stream: BinaryIO, reading: Reading) -> Iterator[Batch]:
     """Read answers, series by series.
 
     Raises:
-        UnreadableFileError: If the answer says that the query failed.
+        UnreadableFileError: If the query failed, or series are in no known form.
     """
     hosts = Hosts(reading.name)
     gathering = Gathering(Maker(reading, hosts, "entry"), alone=True)
@@ -74,6 +75,9 @@ def read(stream: BinaryIO, reading: Reading) -> Iterator[Batch]:
             lot = Lot()
     _check(document, reading)
     yield from _batches(lot, gathering, everything=True)
+    if document.is_cut:
+        hint = "expected the end of the list of series; fetch the answer again"
+        yield Batch(refused=(Refusal(PowerSamples, "end", "truncated", "", hint),))
 
 
 def _batches(lot: Lot, gathering: Gathering, *, everything: bool) -> Iterator[Batch]:
@@ -85,12 +89,20 @@ def _batches(lot: Lot, gathering: Gathering, *, everything: bool) -> Iterator[Ba
 
 
 def _check(document: Document, reading: Reading) -> None:
+    """Look at what came before the first series.
+
+    Raises:
+        UnreadableFileError: If the query failed, or series are in no known form.
+    """
     envelope = document.envelope.decode("utf-8", errors="replace")
     if _ERROR.search(envelope):
         reason = _REASON.search(envelope)
         told = f" (it says: {reason[1][:_SHOWN]})" if reason else ""
         expected, mend = '"status":"success"', f"ask the query again{told}"
         raise UnreadableFileError(reading.path, "status", expected, mend)
+    if _METRIC.search(envelope):
+        expected, mend = 'series that begin with "metric"', "keep the answer as it came"
+        raise UnreadableFileError(reading.path, "series", expected, mend)
 
 
 def _refusal(number: int, piece: Piece) -> Refusal:

@@ -139,11 +139,13 @@ def test_of_two_fields_the_better_is_taken_and_parts_are_added() -> None:
         "+Inf",
     ],
 )
-@pytest.mark.parametrize("metric", sorted(GPU_FIELDS))
-def test_blanks_are_null(metric: str, blank: str) -> None:
-    field = GPU_FIELDS[metric]
-    batches = read(f"{series(metric)} {blank}")
-    assert samples(batches)[0][field.column] is None
+def test_blanks_are_null(blank: str) -> None:
+    lines = [f"{series(metric, gpu=metric)} {blank}" for metric in GPU_FIELDS]
+    batches = read(*lines)
+    found = {row["gpu_uuid"]: row for row in samples(batches)}
+    assert found.keys() == GPU_FIELDS.keys()
+    for metric, field in GPU_FIELDS.items():
+        assert found[metric][field.column] is None
     assert refused(batches) == []
 
 
