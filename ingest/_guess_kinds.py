@@ -16,6 +16,7 @@ _KEY: Final = re.compile(
     r'"((?:[^"\\]|\\.){0,200})"\s*:|"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|[{}\[\]]', re.DOTALL
 )
 _LIST: Final = re.compile(r"\[\s*[\[{\"\d-]")
+_MAPPING: Final = re.compile(r"^\[\[map\]\]\s*$(?s:.*)^table *= *\"", re.MULTILINE)
 _SECTION: Final = re.compile(r"^\[[\w. :\"'-]+\]\s*$", re.MULTILINE)
 _ASSIGNMENT: Final = re.compile(r"^([\w.-]+)\s*[=:] ?\S*", re.MULTILINE)
 _NUMBERS: Final = re.compile(r"[\d\s.,;:eE+-]+")
@@ -45,6 +46,8 @@ def _of_text(head: Head) -> Kind:
         return _of_objects(head, text)
     if _LIST.match(text):
         return _of_list(text)
+    if _MAPPING.search(text):
+        return Kind("a mapping, which --mapping applies to other files")
     if text.startswith("#!"):
         return Kind("a script")
     if text.startswith(("<?", "<!", "<html")):

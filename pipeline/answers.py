@@ -13,8 +13,8 @@ import polars as pl
 import pyarrow.parquet as pq
 
 from ingest.errors import QueryError, SettingError
-from ingest.sources import SOURCES
 from ingest.tables import Table, comment_of
+from pipeline import formats_table
 from pipeline.logs import one_line
 
 Format = Literal["table", "csv", "json", "parquet"]
@@ -172,11 +172,6 @@ def describe_table(name: str, tables: Sequence[type[Table]]) -> None:
 
 
 def describe_sources() -> None:
-    """Write the formats that can be read, in the order in which they are tried."""
-    lines = [["format", "source", "version", "fills", "describes"]]
-    for source in SOURCES:
-        for one in source.formats:
-            fills = ", ".join(table.sql_name() for table in one.tables)
-            row = [one.name, source.name, str(source.version), fills, one.describes]
-            lines.append(row)
-    _columns(lines, [False, False, True, False, False], sys.stdout)
+    """Write the formats that can be read, by the tables that they fill."""
+    lines = [["format", "fills", "describes"], *map(list, formats_table.rows())]
+    _columns(lines, [False] * 3, sys.stdout)

@@ -9,7 +9,6 @@ import polars as pl
 import pytest
 
 from ingest.errors import SettingError
-from ingest.sources import SOURCES
 from ingest.tables import TABLES
 from pipeline import answers
 
@@ -76,11 +75,3 @@ def test_dictionary_names_every_column(capsys: pytest.CaptureFixture[str]) -> No
         assert all(f"\n{name} " in text for name in table.column_names())
     with pytest.raises(SettingError, match="no such table; one of"):
         answers.describe_table("kernel", TABLES)
-
-
-def test_sources_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
-    answers.describe_sources()
-    text = capsys.readouterr().out
-    for source in SOURCES:
-        assert source.name in text
-        assert source.describes in text
