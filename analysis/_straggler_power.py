@@ -64,7 +64,8 @@ def power_of(samples: pl.LazyFrame, spans: pl.DataFrame, owner: str) -> pl.DataF
     """
     time = PowerSamples.time_ns.col
     near = time.is_between(spans["from_ns"].min(), spans["to_ns"].max())
-    of_gpus = PowerSamples.level.col.is_in(["gpu_board", "module"])
+    # a module is told beside its board, and has a limit of its own
+    of_gpus = PowerSamples.level.col == "gpu_board"
     key = PowerSamples.gpu_uuid.col
     bus = pl.format("pci:{}", key.str.to_lowercase().str.extract(_BUS))
     named = samples.filter(near & of_gpus).with_columns(
@@ -102,5 +103,8 @@ def _statistics() -> dict[str, pl.Expr]:
         "thermal_bits": share(THERMAL_BITS),
         "clock_mhz": PowerSamples.sm_clock_mhz.col.mean(),
         "limit_w": limit.mean(),
-        "at_limit": (power >= AT_LIMIT * limit).cast(pl.Float64).mean(),
+        # a source that gives each metric alone has the limit in other rows
+        "at_limit": (power >= AT_LIMIT * limit.fill_null(limit.mean()))
+        .cast(pl.Float64)
+        .mean(),
     }

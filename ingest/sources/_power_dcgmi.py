@@ -37,7 +37,7 @@ class DcgmiLayout:
     Attributes:
         width: Values of a line, without its entity. [1]
         fields: Number of the column of each field that is read, by name.
-        entity: Length of the column of the entity. [1]
+        entity: Length of the column of the entity; 0 where it says nothing. [1]
         starts: Where each other column starts, from the first of them on, and the end
             of the last; empty where values are not below the start of their name.
     """
@@ -102,5 +102,5 @@ def layout_of(line: str) -> DcgmiLayout | None:
     is_left = not match[1]
     starts = tuple(one.start() for one in found) if is_left else ()
     end = (starts[-1] + 1_000,) if starts else ()
-    entity = match.start(2) - match.start()
+    entity = match.start(2) - match.start() if is_left else 0
     return DcgmiLayout(len(found), fields, entity, (*starts, *end))

@@ -68,9 +68,9 @@ _WATTS: Final = (
 _NUMBER_OF: Final[Mapping[str, Callable[[pl.Expr, str], pl.Expr]]] = {
     **dict.fromkeys(_WATTS, partial(smi.quantity, divisors=smi.WATTS)),
     ENERGY: smi.energy_mj,
-    "temperature.gpu": partial(smi.quantity, divisors=smi.CELSIUS),
-    EDGE: partial(smi.quantity, divisors=smi.CELSIUS),
-    "temperature.memory": partial(smi.quantity, divisors=smi.CELSIUS),
+    "temperature.gpu": partial(smi.quantity, divisors=smi.CELSIUS, signed=True),
+    EDGE: partial(smi.quantity, divisors=smi.CELSIUS, signed=True),
+    "temperature.memory": partial(smi.quantity, divisors=smi.CELSIUS, signed=True),
     "clocks.current.sm": partial(smi.quantity, divisors=smi.MEGAHERTZ),
     "utilization.gpu": partial(smi.quantity, divisors=smi.RATIO),
     f"{REASONS}.active": smi.mask,

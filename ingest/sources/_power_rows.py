@@ -61,7 +61,10 @@ def placed(naive: pl.Expr, reading: Reading) -> list[pl.Expr]:
 
 
 def samples(
-    cells: pl.DataFrame, units: Mapping[str, str], reading: Reading
+    cells: pl.DataFrame,
+    units: Mapping[str, str],
+    reading: Reading,
+    level: str = "gpu_board",
 ) -> pl.DataFrame:
     """Return rows of PowerSamples, with `place`, `line` and the `rule` they break.
 
@@ -71,6 +74,7 @@ def samples(
         cells: Columns `place`, `line`, `rule`, the time, its quality and the fields.
         units: Unit in the header of each field, by name.
         reading: What is read.
+        level: What was measured.
     """
     absent = [name for name in IDENTITY if name not in units]
     told = cells.select(
@@ -78,7 +82,7 @@ def samples(
         *[pl.lit(None, pl.String).alias(name) for name in absent],
         *[known(pl.col(name)).alias(name) for name in units],
     )
-    found = _rows(told, units, reading, "gpu_board")
+    found = _rows(told, units, reading, level)
     module = {name: units[MODULE + name] for name in of_module(units)}
     if module:
         own = told.filter(pl.col("rule").is_null(), pl.col(TIME_NS).is_not_null())

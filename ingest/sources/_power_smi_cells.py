@@ -51,17 +51,21 @@ def known(cell: pl.Expr) -> pl.Expr:
     return pl.when(~cell.str.contains(_NO_VALUE)).then(cell)
 
 
-def quantity(cell: pl.Expr, unit: str, divisors: Mapping[str, float]) -> pl.Expr:
+def quantity(
+    cell: pl.Expr, unit: str, divisors: Mapping[str, float], *, signed: bool = False
+) -> pl.Expr:
     """Return a known cell as a number; null where it is none.
 
     Args:
         cell: The cell, perhaps with a unit in it.
         unit: Unit that the header gives, for a cell without one.
         divisors: What to divide by, by unit.
+        signed: Whether it may be below zero.
     """
     parts = cell.str.extract_groups(_QUANTITY)
     divisor = _of_unit(parts.struct[1], unit, divisors, pl.Float64())
-    return parts.struct[0].cast(pl.Float64, strict=False) / divisor
+    value = parts.struct[0].cast(pl.Float64, strict=False) / divisor
+    return value if signed else pl.when(value >= 0).then(value)
 
 
 def energy_mj(cell: pl.Expr, unit: str) -> pl.Expr:

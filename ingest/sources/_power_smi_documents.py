@@ -35,6 +35,7 @@ class Documents:
     def __init__(self) -> None:
         """Start before the first document."""
         self._open: Document | None = None
+        self._is_given_up = False
 
     def read(self, block: Block) -> Found:
         """Read the next lines."""
@@ -43,7 +44,7 @@ class Documents:
             start = _START.match(text)
             if start and self._begins(start[0]):
                 self._close(found)
-                self._open = Document(line)
+                self._open, self._is_given_up = Document(line), False
             if self._open:
                 self._feed(self._open, text, line, found)
         return found
@@ -56,6 +57,10 @@ class Documents:
 
     def _begins(self, start: bytes) -> bool:
         """Return whether a document begins here, not just goes on after its prolog."""
+        if self._is_given_up and start != b"<?xml":
+            # the root of a document whose prolog was refused
+            self._is_given_up = start.startswith(b"<!")
+            return False
         return start == b"<?xml" or self._open is None or self._open.has_root
 
     def _close(self, found: Found) -> None:
@@ -75,7 +80,7 @@ class Documents:
         try:
             document.feed(text, is_last=is_last)
         except BrokenDocumentError as error:
-            self._open = None
+            self._open, self._is_given_up = None, not document.has_root
             found.refused.append(_refusal(str(error), document, text, line))
         found.gpus += document.take()
 

@@ -42,8 +42,7 @@ class Facts:
         """
         told = self._told(lines)
         facts = told if self._held is None else pl.concat([self._held, told])
-        last = facts["look"].max()
-        is_done = pl.lit(value=True) if is_last else pl.col("look") != last
+        is_done = pl.lit(is_last) | (pl.col("look") < self._look)
         self._held = facts.filter(~is_done).head(MOST_FACTS)
         return _gathered(facts.filter(is_done))
 

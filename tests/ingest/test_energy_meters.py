@@ -1,0 +1,214 @@
+"""Zeus, ipmitool and Redfish: energy of windows, power of whole nodes."""
+
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ingest.sources import Batch, Head, Source, ipmitool, redfish, zeus
+from ingest.tables import EnergyWindows, PowerSamples
+from ingest.times import parse_zone
+from tests.ingest.readings import held, read_lines, records, refused, rows
+
+HEADER = "start_time,window_name,elapsed_time,gpu0_energy,gpu3_energy"
+
+
+def read(source: Source, *lines: str, **told: Any) -> list[Batch]:
+    return held(read_lines(source, *lines, **told))
+
+
+windows_of = partial(read, zeus.SOURCE)
+readings_of = partial(read, ipmitool.SOURCE)
+
+
+def windows(*lines: str, **told: Any) -> list[dict[str, Any]]:
+    return rows(windows_of(*lines, **told), EnergyWindows)
+
+
+def test_a_window_is_no_sample_of_power() -> None:
+    batches = windows_of(HEADER, "1773114089.943,step_1,0.5,100.25,200.5")
+    first, second = rows(batches, EnergyWindows)
+    assert first["start_ns"] == 1_773_114_089_943_000_000
+    assert first["end_ns"] - first["start_ns"] == 500_000_000
+    assert (first["gpu_uuid"], first["energy_mj"]) == ("index:0", 100_250)
+    assert (second["gpu_uuid"], second["energy_mj"]) == ("index:3", 200_500)
+    assert {first["window"], second["window"]} == {"step_1"}
+    assert all(PowerSamples not in batch.rows for batch in batches)
+
+
+@pytest.mark.parametrize(
+    ("length", "expected_ns"),
+    [
+        ("33.27751154080033", 33_277_511_540),
+        ("9.5e-05", 95_000),
+        ("12", 12_000_000_000),
+    ],
+)
+def test_lengths_as_python_prints_them(length: str, expected_ns: int) -> None:
+    row = windows(HEADER, f"1773114089.943,w,{length},1.0,1.0")[0]
+    assert row["end_ns"] - row["start_ns"] == expected_ns
+
+
+def test_a_name_may_hold_commas() -> None:
+    row = windows(HEADER, "1773114089.943,step 1, fwd, bwd,0.5,1.0,2.0")[0]
+    assert row["window"] == "step 1, fwd, bwd"
+    assert (row["energy_mj"], row["end_ns"] - row["start_ns"]) == (1_000, 500_000_000)
+
+
+def test_a_monotonic_clock_has_no_date() -> None:
+    batches = windows_of(HEADER, "13585625.187147852,step_1,9.2,2053.6,1.0")
+    assert refused(batches) == [("line 2", "start_ns|epoch")]
+    (refusal,) = [one for batch in batches for one in batch.refused]
+    assert "monotonic" in str(refusal.hint)
+
+
+def test_another_header_has_other_gpus() -> None:
+    found = windows(
+        "start_time,window_name,elapsed_time,gpu0_energy",
+        "1773114089,a,1,5.0",
+        HEADER,
+        "1773114090,b,1,6.0,7.0",
+    )
+    assert [(row["window"], row["energy_mj"]) for row in found] == [
+        ("a", 5_000),
+        ("b", 6_000),
+        ("b", 7_000),
+    ]
+
+
+def test_damaged_windows() -> None:
+    batches = windows_of(
+        HEADER,
+        "1773114089,a,1,5.0",
+        "1773114089,a,-1,5.0,6.0",
+        "1773114089,a,1,-5.0,6.0",
+        "1773114089,a,1,5.0,nan",
+    )
+    assert refused(batches) == [
+        ("line 2", "cell_count"),
+        ("line 3", "duration_ns|value"),
+        ("line 4", "energy_mj|value"),
+        ("line 5", "energy_mj|value"),
+    ]
+
+
+def test_tables_of_other_tools_are_not_of_zeus() -> None:
+    summary = b"dataset,network,batch_size,optimizer,power_limit,time_per_epoch\n"
+    assert not zeus.recognizes(Head("any", summary))
+
+
+def test_published_windows_have_a_monotonic_clock(shared: Path) -> None:
+    folder = shared / "data/power/ml-energy+zeus/tests/profile_data"
+    for path in folder.glob("*.csv"):
+        text = path.read_text()
+        assert zeus.recognizes(Head(path.name, text.encode()))
+        batches = windows_of(*text.splitlines())
+        count = len(text.splitlines()) - 1
+        assert [rule for _, rule in refused(batches)] == ["start_ns|epoch"] * count
+
+
+READING = """
+    Instantaneous power reading:                   332 Watts
+    Minimum during sampling period:                 68 Watts
+    Maximum during sampling period:                504 Watts
+    Average power reading over sample period:      348 Watts
+    IPMI timestamp:                           Thu Feb 15 08:36:01 2024
+    Sampling period:                          00000001 Seconds.
+    Power reading state is:                   activated
+"""
+NOON_NS = int(datetime(2024, 2, 15, 8, 36, 1, tzinfo=UTC).timestamp()) * 10**9
+
+
+def nodes(*texts: str, **told: Any) -> list[dict[str, Any]]:
+    return rows(readings_of(*"".join(texts).split("\n"), **told), PowerSamples)
+
+
+def test_a_reading_of_a_node() -> None:
+    (row,) = nodes(READING, name="ipmitool-node-07.txt")
+    assert (row["level"], row["gpu_uuid"], row["host"]) == (
+        "node_ac",
+        "node",
+        "node-07",
+    )
+    assert (row["power_instant_w"], row["power_average_w"]) == (332.0, 348.0)
+    assert (row["time_ns"], row["time_quality"]) == (NOON_NS, "zone_assumed")
+
+
+def test_a_node_that_nothing_names() -> None:
+    (row,) = nodes(READING, name="power.txt")
+    assert (row["host"], row["gpu_uuid"]) == (None, "file:power.txt")
+
+
+def test_a_mean_over_a_minute_is_no_mean_over_a_second() -> None:
+    (row,) = nodes(READING.replace("00000001", "00000060"))
+    assert (row["power_instant_w"], row["power_average_w"]) == (332.0, None)
+
+
+def test_time_of_a_bmc() -> None:
+    told = {"zone": parse_zone("+01:00"), "zone_basis": "option"}
+    (row,) = nodes(READING, **told)
+    assert row["time_ns"] == NOON_NS - 3_600 * 10**9
+    other = READING.replace("Thu Feb 15 08:36:01 2024", "02/15/2024 08:36:01 UTC")
+    (row,) = nodes(other, **told)
+    assert (row["time_ns"], row["time_quality"]) == (NOON_NS, "exact")
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [(": activated", ": deactivated"), ("  332 Watts", "    0 Watts")],
+)
+def test_a_bmc_without_a_sensor_measures_nothing(old: str, new: str) -> None:
+    text = READING.replace(":                   activated", ": activated")
+    batches = readings_of(*text.replace(old, new).split("\n"))
+    assert refused(batches) == [("line 2", "power_instant_w|missing")]
+
+
+def test_nodes_may_be_interleaved() -> None:
+    lines = [line for line in READING.split("\n") if line]
+    both = [
+        f"node-{n}: {line}".replace("332", str(332 + n))
+        for line in lines
+        for n in (7, 8)
+    ]
+    found = rows(readings_of(*both), PowerSamples)
+    assert [(row["host"], row["power_instant_w"]) for row in found] == [
+        ("node-7", 339.0),
+        ("node-8", 340.0),
+    ]
+
+
+def test_a_reading_that_is_cut_short() -> None:
+    lines = READING.split("\n")[:5]
+    batches = readings_of(*lines, *READING.split("\n"))
+    assert refused(batches) == [("line 2", "truncated_line")]
+    assert len(rows(batches, PowerSamples)) == 1
+    assert records(batches) == 2
+
+
+RESOURCE = (
+    '{"@odata.id":"/redfish/v1/Chassis/1/Power","@odata.type":"#Power.v1_7_1.Power",'
+    '"PowerControl":[{"PowerConsumedWatts":8344,"PowerLimit":{"LimitInWatts":null},'
+    '"PowerMetrics":{"AverageConsumedWatts":8120,"IntervalInMin":5}},'
+    '{"PowerConsumedWatts":612}],"PowerSupplies":[{"PowerInputWatts":900,'
+    '"PowerOutputWatts":203}]}'
+)
+
+
+def test_a_resource_of_redfish() -> None:
+    assert redfish.recognizes(Head("any", RESOURCE.encode()))
+    batches = read(redfish.SOURCE, RESOURCE, modified_ns=7)
+    (row,) = rows(batches, PowerSamples)
+    assert (row["level"], row["gpu_uuid"]) == ("node_ac", "/redfish/v1/Chassis/1/Power")
+    assert (row["power_instant_w"], row["power_limit_w"]) == (8344.0, None)
+    assert (row["time_ns"], row["time_quality"]) == (7, "file_time")
+    assert "power_average_w" not in row or row["power_average_w"] is None
+
+
+def test_resources_that_say_nothing() -> None:
+    none = RESOURCE.replace("8344", "null")
+    batches = read(redfish.SOURCE, none)
+    assert refused(batches) == [("line 1", "power_instant_w|required")]
+    batches = read(redfish.SOURCE, RESOURCE, RESOURCE)
+    assert [rule for _, rule in refused(batches)] == ["time_ns|required"] * 2

@@ -1,0 +1,316 @@
+"""XML of nvidia-smi: three schemas, many documents, damaged ones and hostile ones."""
+
+import io
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ingest.sources import Batch, Head, Reading, nvidia_smi_xml
+from ingest.sources._lines import blocks
+from ingest.tables import PowerSamples
+from ingest.times import parse_zone
+from tests.ingest.readings import held, reading, records, refused, rows
+
+PROLOG = '<?xml version="1.0" ?>\n<!DOCTYPE nvidia_smi_log SYSTEM "nvsmi_device.dtd">\n'
+STAMP = "Fri Aug  4 11:44:30 2023"
+NOON_NS = int(datetime(2023, 8, 4, 11, 44, 30, tzinfo=UTC).timestamp()) * 10**9
+
+
+def gpu(inner: str, address: str = "00000000:01:00.0") -> str:
+    return f'<gpu id="{address}">\n{inner}\n</gpu>\n'
+
+
+def document(*gpus: str, stamp: str = STAMP, prolog: str = PROLOG) -> str:
+    body = f"<timestamp>{stamp}</timestamp>\n" + "".join(gpus)
+    return f"{prolog}<nvidia_smi_log>\n{body}</nvidia_smi_log>\n"
+
+
+def read(text: str, told: Reading | None = None) -> list[Batch]:
+    stream = io.BytesIO(text.encode())
+    return held(nvidia_smi_xml.read(stream, told or reading()))
+
+
+def samples(batches: Iterable[Batch]) -> list[dict[str, Any]]:
+    return rows(batches, PowerSamples)
+
+
+def watts(batches: Iterable[Batch]) -> list[float]:
+    return [row["power_average_w"] for row in samples(batches)]
+
+
+def drawing(power: int, uuid: str = "GPU-1") -> str:
+    reading_ = f"<power_readings><power_draw>{power} W</power_draw></power_readings>"
+    return gpu(f"<uuid>{uuid}</uuid>{reading_}")
+
+
+@pytest.mark.parametrize(
+    ("group", "expected"),
+    [
+        (
+            (
+                "<power_readings><power_draw>25.58 W</power_draw>"
+                "<power_limit>300.00 W</power_limit>"
+                "<enforced_power_limit>250.00 W</enforced_power_limit></power_readings>"
+            ),
+            (25.58, None, 250.0),
+        ),
+        (
+            (
+                "<gpu_power_readings><power_draw>22.78 W</power_draw>"
+                "<current_power_limit>336.00 W</current_power_limit>"
+                "<requested_power_limit>340.00 W</requested_power_limit>"
+                "</gpu_power_readings>"
+            ),
+            (22.78, None, 336.0),
+        ),
+        (
+            (
+                "<gpu_power_readings><average_power_draw>8.81 W</average_power_draw>"
+                "<instant_power_draw>8.44 W</instant_power_draw>"
+                "<current_power_limit>N/A</current_power_limit>"
+                "<requested_power_limit>70.00 W</requested_power_limit>"
+                "</gpu_power_readings>"
+                "<gpu_memory_power_readings>"
+                "<average_power_draw>3 W</average_power_draw>"
+                "</gpu_memory_power_readings>"
+            ),
+            (8.81, 8.44, 70.0),
+        ),
+    ],
+    ids=["v11", "v12", "v13"],
+)
+def test_the_three_schemas_of_power(
+    group: str, expected: tuple[float, float | None, float]
+) -> None:
+    (row,) = samples(read(document(gpu(group))))
+    found = (row["power_average_w"], row["power_instant_w"], row["power_limit_w"])
+    assert found == expected
+    assert row["level"] == "gpu_board"
+
+
+def test_a_module_has_a_row_of_its_own() -> None:
+    power = "<average_power_draw>{} W</average_power_draw>"
+    groups = (
+        f"<gpu_power_readings>{power.format(500)}</gpu_power_readings>"
+        f"<module_power_readings>{power.format(640)}</module_power_readings>"
+    )
+    batches = read(document(gpu(groups)))
+    (batch,) = [batch for batch in batches if batch.rows]
+    found = batch.rows[PowerSamples].select("level", "power_average_w").rows()
+    assert found == [("gpu_board", 500.0), ("module", 640.0)]
+    assert records(batches) == 1
+
+
+@pytest.mark.parametrize("word", ["throttle", "event"])
+def test_reasons_and_counters(word: str) -> None:
+    reasons = "".join(
+        f"<clocks_{word}_reason_{name}>{state}</clocks_{word}_reason_{name}>"
+        for name, state in {
+            "gpu_idle": "Not Active",
+            "sw_power_cap": "Active",
+            "hw_thermal_slowdown": "Active",
+            "display_clocks_setting": "Active",
+        }.items()
+    )
+    prefix = "clocks_event_reasons_counters"
+    counters = "".join(
+        f"<{prefix}_{name}>{time} us</{prefix}_{name}>"
+        for name, time in {
+            "sw_power_cap": 5,
+            "hw_power_brake": 7,
+            "sw_therm_slowdown": 11,
+            "hw_therm_slowdown": 13,
+        }.items()
+    )
+    (row,) = samples(
+        read(
+            document(
+                gpu(
+                    f"<clocks_{word}_reasons>{reasons}</clocks_{word}_reasons>"
+                    f"<{prefix}>{counters}</{prefix}>"
+                )
+            )
+        )
+    )
+    assert row["throttle_reasons"] == 0x4 | 0x40 | 0x100
+    assert (row["throttle_power_ns"], row["throttle_thermal_ns"]) == (12_000, 24_000)
+
+
+def test_only_what_is_meant_is_taken() -> None:
+    (row,) = samples(
+        read(
+            document(
+                gpu(
+                    "<uuid>GPU-1</uuid>"
+                    "<temperature><gpu_temp_tlimit>26 C</gpu_temp_tlimit>"
+                    "<gpu_temp>59 C</gpu_temp>"
+                    "<memory_temp>N/A</memory_temp></temperature>"
+                    "<max_clocks><sm_clock>1980 MHz</sm_clock></max_clocks>"
+                    "<clocks><sm_clock>345 MHz</sm_clock></clocks>"
+                    "<utilization><gpu_util>57 %</gpu_util></utilization>"
+                    "<processes><process_info><uuid>GPU-9</uuid></process_info>"
+                    "</processes>"
+                )
+            )
+        )
+    )
+    assert (row["temperature_c"], row["memory_temperature_c"]) == (59.0, None)
+    assert (row["sm_clock_mhz"], row["utilization_ratio"]) == (345.0, 0.57)
+    assert row["gpu_uuid"] == "GPU-1"
+
+
+def test_a_gpu_without_a_uuid_has_its_address() -> None:
+    (row,) = samples(read(document(gpu("<uuid>N/A</uuid>", "00000000:5D:00.0"))))
+    assert row["gpu_uuid"] == "pci:0000:5d:00"
+
+
+@pytest.mark.parametrize(
+    ("zone", "basis", "before_ns", "quality"),
+    [("UTC", "assumed", 0, "zone_assumed"), ("+02:00", "option", 7_200, "exact")],
+)
+def test_time_is_local(zone: str, basis: str, before_ns: int, quality: str) -> None:
+    told = reading(zone=parse_zone(zone), zone_basis=basis)
+    (row,) = samples(read(document(drawing(5)), told))
+    assert row["time_ns"] == NOON_NS - before_ns * 10**9
+    assert row["time_quality"] == quality
+
+
+@pytest.mark.parametrize("stamp", ["", "N/A", "Fri Aug 32 11:44:30 2023", "1691149470"])
+def test_what_is_no_time_is_refused(stamp: str) -> None:
+    batches = read(document(drawing(5), stamp=stamp))
+    assert refused(batches) == [("line 5", "time_ns|value")]
+
+
+@pytest.mark.parametrize(
+    "prolog", [PROLOG, PROLOG.split("\n", maxsplit=1)[0] + "\n", ""]
+)
+@pytest.mark.parametrize("size", [64, 1 << 20])
+def test_documents_follow_each_other(
+    prolog: str, size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(nvidia_smi_xml, "blocks", partial(blocks, size=size))
+    texts = [document(drawing(n), drawing(10 + n), prolog=prolog) for n in range(3)]
+    batches = read("".join(texts))
+    assert watts(batches) == [0.0, 10.0, 1.0, 11.0, 2.0, 12.0]
+    assert refused(batches) == []
+
+
+def test_the_last_document_may_be_cut_short() -> None:
+    whole = document(drawing(1))
+    batches = read(whole + document(drawing(2), drawing(3))[:-60])
+    assert watts(batches) == [1.0, 2.0]
+    assert [rule for _, rule in refused(batches)] == ["truncated"]
+    (refusal,) = [one for batch in batches for one in batch.refused]
+    assert refusal.place == "line 16"
+    assert "nvidia-smi was stopped" in str(refusal.hint)
+
+
+def test_a_document_that_was_stopped_and_one_after_it() -> None:
+    cut = document(drawing(1), drawing(2)).partition("<power_draw>2")[0]
+    batches = read(cut + "\n" + document(drawing(3)))
+    assert watts(batches) == [1.0, 3.0]
+    assert [rule for _, rule in refused(batches)] == ["truncated"]
+
+
+def test_what_is_between_documents() -> None:
+    batches = read(
+        "Failed to initialize NVML: Unknown Error\n"
+        + document(drawing(1))
+        + "Failed to initialize NVML: Unknown Error\n"
+        + document(drawing(2))
+    )
+    assert watts(batches) == [1.0, 2.0]
+    assert refused(batches) == [("line 10", "xml")]
+
+
+def test_a_damaged_document_costs_itself() -> None:
+    batches = read(
+        document(drawing(1))
+        + document(drawing(2), "<gpu><</gpu>", drawing(3))
+        + document(drawing(4))
+    )
+    assert watts(batches) == [1.0, 2.0, 4.0]
+    assert [rule for _, rule in refused(batches)] == ["xml"]
+
+
+LAUGHS = (
+    '<?xml version="1.0" ?>\n<!DOCTYPE nvidia_smi_log [\n<!ENTITY a "ha">\n'
+    '<!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;">\n]>\n'
+)
+
+
+@pytest.mark.parametrize(
+    "prolog",
+    [
+        LAUGHS,
+        (
+            '<?xml version="1.0" ?>\n<!DOCTYPE nvidia_smi_log [\n'
+            '<!ENTITY a SYSTEM "file:///etc/hostname">\n]>\n'
+        ),
+        (
+            '<?xml version="1.0" ?>\n<!DOCTYPE nvidia_smi_log [\n'
+            '<!ENTITY % a SYSTEM "http://localhost/x">\n%a;\n]>\n'
+        ),
+    ],
+)
+def test_entities_are_refused(prolog: str) -> None:
+    batches = read(document(gpu("<uuid>&a;</uuid>"), prolog=prolog))
+    assert samples(batches) == []
+    assert [rule for _, rule in refused(batches)] == ["xml_entity"]
+
+
+def test_a_dtd_may_be_inside() -> None:
+    prolog = (
+        '<?xml version="1.0" ?>\n<!DOCTYPE nvidia_smi_log [\n'
+        "<!ELEMENT nvidia_smi_log (timestamp, gpu*)>\n<!ELEMENT gpu ANY>\n]>\n"
+    )
+    assert watts(read(document(drawing(1), prolog=prolog))) == [1.0]
+
+
+def test_depth_is_limited() -> None:
+    batches = read(document(gpu("<a>" * 100 + "</a>" * 100)))
+    assert [rule for _, rule in refused(batches)] == ["too_large"]
+
+
+def test_a_value_that_is_none_is_refused() -> None:
+    group = "<power_readings><power_draw>many W</power_draw></power_readings>"
+    batches = read(document(gpu(group), drawing(1)))
+    assert refused(batches) == [("line 5", "power_average_w|value")]
+    assert watts(batches) == [1.0]
+
+
+DATA = "data/power/influxdata+telegraf/plugins/inputs/nvidia_smi/testdata"
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("a10g.xml", (25.58, None, 300.0, 17.0, 210.0, 0x1)),
+        ("rtx-3080-v12.xml", (22.78, None, 336.0, 31.0, 210.0, 0x1)),
+        ("rtx-4000-sff-ada-v13.xml", (8.81, 8.44, 70.0, 38.0, 210.0, 0x1)),
+    ],
+)
+def test_published_documents(
+    shared: Path, name: str, expected: tuple[float, ...]
+) -> None:
+    data = (shared / DATA / name).read_bytes()
+    assert nvidia_smi_xml.recognizes(Head(name, data[:65_536]))
+    batches = held(nvidia_smi_xml.read(io.BytesIO(data * 2), reading()))
+    found = samples(batches)
+    columns = (
+        "power_average_w",
+        "power_instant_w",
+        "power_limit_w",
+        "temperature_c",
+        "sm_clock_mhz",
+        "throttle_reasons",
+    )
+    values = [tuple(row[column] for column in columns) for row in found]
+    assert values == [expected, expected]
+    assert refused(batches) == []
+    if "v13" in name:
+        assert found[0]["throttle_power_ns"] == 4_251_825_415_000
