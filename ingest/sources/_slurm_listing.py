@@ -21,7 +21,7 @@ HEADER_LINES: Final = 3
 _NAME: Final = re.compile(r"[A-Z%][A-Z0-9_%:/().+]*")
 
 #: What stands between two names where it is more than blanks.
-_DELIMITER: Final = re.compile(r"[A-Z)] *([^\w\s()%:/.]{1,4})[A-Z%]")
+_DELIMITER: Final = re.compile(r"[A-Z)] *([^\w\s()%:/.]{1,4}) *[A-Z%]")
 
 
 @dataclass(frozen=True, slots=True)

@@ -111,9 +111,11 @@ def _cells(
             where, before = f"line {before + 1}", reader.line_num
             if not names:
                 names = row
+            elif not any(cell.strip() for cell in row):
+                continue
             elif len(row) == len(names):
                 rows.append((where, row))
-            elif any(cell.strip() for cell in row):
+            else:
                 raw = delimiter.join(row)[:RAW_CHARACTERS]
                 refused.append(Refusal(Failures, where, "cell_count", raw))
     except csv.Error as error:

@@ -122,6 +122,12 @@ def test_a_list_of_nodes_gives_a_row_for_each() -> None:
     assert [row["host"] for row in told] == ["gpu01", "gpu02", "gpu07"]
 
 
+def test_rows_of_nothing_are_no_records() -> None:
+    batches = batches_of("start,planned,cause", ",,", " , ,", "")
+    assert not rows_of(batches)
+    assert not refused(batches)
+
+
 def test_columns_that_are_not_known_are_counted() -> None:
     batches = batches_of("ticket,start,planned,cause", "7,2026-03-01 22:46,no,y")
     assert len(rows_of(batches)) == 1

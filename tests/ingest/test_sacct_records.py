@@ -113,7 +113,7 @@ def test_a_file_without_a_header_says_how_to_write_one() -> None:
         batches_of("1|FAILED")
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=25)
 @given(st.lists(st.text(alphabet="|1.ab \n#", max_size=12), max_size=8))
 def test_every_line_is_a_row_a_step_or_refused(lines: list[str]) -> None:
     batches = batches_of("JobID|JobName|State", *lines)

@@ -1,7 +1,6 @@
 """Damaged copies of the samples of Slurm's formats: rows, refusals, never an error."""
 
 import io
-import os
 from pathlib import Path
 
 import pytest
@@ -45,7 +44,7 @@ FILES = [
 ]
 
 #: Damages of each file: reading one takes some hundredths of a second.
-EXAMPLES = int(os.environ.get("SLURM_EXAMPLES", "8"))
+EXAMPLES = 8
 
 #: Bytes that mean something to one of the formats.
 BYTES = st.sampled_from([*b'\0\r\n\t |#,;+*"\\{}[]()=:-T0159Z', 0xFF, 0xC3])
