@@ -19,6 +19,9 @@ _FOUND: Final = re.compile(
     rb'"(baseTimeNanoseconds|rank|world_size)"\s*:\s*"?(\d{1,19})"?(?=\s*[,}])'
 )
 
+#: Zeros before a number, which JSON does not have: `03`, `"03"`.
+_LEADING_ZEROS: Final = re.compile(rb'^("?)0+(?=\d)')
+
 #: Rank in a file's name, as PyTorch and its users write it: worker3, rank-0, rank_12.
 _RANK_IN_NAME: Final = re.compile(
     r"(?<![a-z])(?:rank|worker)[-_]?(\d{1,7})(?!\d)", re.IGNORECASE
@@ -78,8 +81,9 @@ def rank_in_name(name: str) -> int | None:
 
 
 def _whole(raw: Raw | None, greatest: int) -> int | None:
+    text = _LEADING_ZEROS.sub(rb"\1", bytes(raw or b"null"))
     try:
-        value = msgspec.json.decode(raw or b"null", type=int, strict=False)
+        value = msgspec.json.decode(text, type=int, strict=False)
     except msgspec.DecodeError:
         return None
     return value if 0 <= value <= greatest else None

@@ -10,6 +10,10 @@ import polars as pl
 WORLD: Final = "world"
 
 
+#: Members that are printed of a request before its group is set up.
+_NO_MEMBERS: Final = "[]"
+
+
 @dataclass(frozen=True, slots=True)
 class Group:
     """The group that collectives are in which tell none.
@@ -45,11 +49,16 @@ def group_id() -> pl.Expr:
     part of the identity.
     """
     name = pl.col("group_name").fill_null("")
-    members = pl.col("group_ranks").fill_null("").str.replace_all(" ", "", literal=True)
+    members = _members()
     is_cut = members.str.contains("...", literal=True)
     size = pl.when(is_cut).then(pl.format("x{}", pl.col("group_size").fill_null(0)))
     told = pl.concat_str(name, members, size, separator=":", ignore_nulls=True)
     return pl.when((name != "") | (members != "")).then(told)
+
+
+def _members() -> pl.Expr:
+    told = pl.col("group_ranks").fill_null("")
+    return told.str.replace_all(" ", "", literal=True)
 
 
 def fallback_group(told: Iterable[pl.DataFrame], world_size: int | None) -> Group:
@@ -65,7 +74,7 @@ def fallback_group(told: Iterable[pl.DataFrame], world_size: int | None) -> Grou
     world = Group(WORLD, world_size, None)
     groups: set[tuple[str, int | None, str | None]] = set()
     for frame in told:
-        rows = frame.select(
+        rows = frame.filter(_members() != _NO_MEMBERS).select(
             group_id=group_id(), size="group_size", purpose="group_purpose"
         )
         groups |= set(rows.drop_nulls("group_id").unique().iter_rows())

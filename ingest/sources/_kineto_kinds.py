@@ -44,6 +44,7 @@ class Category(Enum):
     GPU_MEMSET = "gpu_memset", COPY_KIND
     MEMSET = "memset", COPY_KIND
     OLD_MEMSET = "Memset", COPY_KIND
+    MTIA_EVENTS = "mtia_ccp_events", KERNEL_KIND
     CUDA_RUNTIME = "cuda_runtime", LAUNCH_KIND
     CUDA_DRIVER = "cuda_driver", LAUNCH_KIND
     OLD_RUNTIME = "Runtime", LAUNCH_KIND

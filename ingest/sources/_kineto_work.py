@@ -27,6 +27,10 @@ CATEGORIES: Final = ("compute", "communication", "memory")
 _COMPUTE, _COMMUNICATION, _MEMORY = range(3)
 
 
+#: Copies of Meta's MTIA, which have one category with its kernels.
+_MTIA_COPY: Final = "dma_request"
+
+
 class _Names(dict[str, int]):
     """Numbers of the names met so far, and the category of a kernel of each."""
 
@@ -36,10 +40,15 @@ class _Names(dict[str, int]):
         self._communicating = communication_names()
 
     def __missing__(self, name: str) -> int:
-        communicates = self._communicating.search(name)
-        self.categories.append(_COMMUNICATION if communicates else _COMPUTE)
+        self.categories.append(self._category(name))
         self[name] = len(self)
         return self[name]
+
+
+    def _category(self, name: str) -> int:
+        if name == _MTIA_COPY:
+            return _MEMORY
+        return _COMMUNICATION if self._communicating.search(name) else _COMPUTE
 
 
 class Work:

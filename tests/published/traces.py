@@ -11,7 +11,7 @@ import polars as pl
 
 from ingest.sources import Reading
 from ingest.sources.kineto import SOURCE
-from ingest.tables import Collectives, Kernels, Table
+from ingest.tables import Collectives, Kernels, StepTimings, Table
 
 
 @cache
@@ -29,7 +29,8 @@ def read(path: Path) -> Mapping[type[Table], pl.DataFrame]:
         cluster="cluster",
         modified_ns=0,
     )
-    parts: dict[type[Table], list[pl.DataFrame]] = {Kernels: [], Collectives: []}
+    tables = (Kernels, Collectives, StepTimings)
+    parts: dict[type[Table], list[pl.DataFrame]] = {table: [] for table in tables}
     for batch in SOURCE.read(io.BytesIO(content), reading):
         for table, rows in batch.rows.items():
             if table in parts:
@@ -42,8 +43,7 @@ def whole(table: type[Table], rows: list[pl.DataFrame]) -> pl.DataFrame:
     empty = table.create_empty()
     if not rows:
         return empty
-    trace = pl.col("trace_id").alias("file_id")
-    told = pl.concat(rows, how="diagonal").with_columns(trace)
+    told = pl.concat(rows, how="diagonal").with_columns(file_id=pl.lit("trace"))
     complete = pl.concat([empty, told.drop("place")], how="diagonal")
     return table.validate(complete.select(empty.columns), cast=True)
 

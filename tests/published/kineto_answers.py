@@ -1,0 +1,194 @@
+"""Which figure of a peer is answered by what, and why each of the others is not."""
+
+import re
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final, NamedTuple
+
+import polars as pl
+
+from ingest.tables import Collectives, Kernels
+from tests.published import kineto_peers as peers
+from tests.published.traces import read
+
+#: Figures by `analysis: metric`, and how they are worked out from the rows.
+ANSWERS: Final[Mapping[str, peers.Answer]] = MappingProxyType(
+    {
+        r"temporal_breakdown: (idle|compute|non_compute)_time_pctg": lambda p, m: (
+            peers.share_in_percent(p, m[1])
+        ),
+        r"gpu_kernel_breakdown.*: kernel_type\[0\]": lambda p, _: (
+            max(("compute", "memory"), key=lambda one: peers.sum_us_of(p, one))
+            .upper()
+            .replace("COMPUTE", "COMPUTATION")
+        ),
+        r"gpu_kernel_breakdown.*: kernel_type\[0\].sum": lambda p, _: peers.sum_us_of(
+            p, "compute"
+        ),
+        r"gpu_kernel_breakdown.*: kernel_breakdown\[0\].sum.*": lambda p, _: (
+            peers.sum_us(p, "add-dtype_Float")
+        ),
+        r"gpu_kernel_breakdown.*: kernel_breakdown\[11\].sum.*": lambda p, _: (
+            peers.sum_us(p, "dma_request")
+        ),
+        r"gpu_kernel_breakdown.*: kernel_breakdown\[11\].kernel_type": lambda p, _: (
+            peers.kernels(p).filter(name="dma_request")["category"].unique().item()
+        ).upper(),
+        r"queue_length_summary: streams": lambda p, _: str(
+            sorted(peers.in_whole_us(p)["stream"].unique())
+        ).replace(" ", ""),
+        r"cuda_kernel_launch_stats: corr (\d+) gpu_duration": lambda p, m: (
+            peers.with_correlation(p, int(m[1]))["duration_ns"] / 1_000
+        ),
+        r"gpu_kernels_with_user_annotations: corr (\d+) kernel": lambda p, m: (
+            peers.with_correlation(p, int(m[1]))["name"]
+        ),
+        r"gpu_kernels_with_user_annotations: kernels": lambda p, _: (
+            peers.kernels(p).filter(pl.col("step") < pl.col("step").max()).height
+        ),
+        r"parse NCCL args: NCCL kernels": lambda p, _: (
+            peers.kernels(p).filter(category="communication").height
+        ),
+        r"parse NCCL args: largest (?:in|out)_msg_nelems": lambda p, _: max(
+            told["bytes_total"] / peers.WIDTHS[told["dtype"]]
+            for told in [
+                one
+                for one in read(p)[Collectives].to_dicts()
+                if one["bytes_total"] == 8_196_000
+            ]
+        ),
+        r"parse NCCL args: collective_name": lambda p, _: peers.largest(p)["kind"],
+        r"parse NCCL args: process_group_name": lambda p, _: peers.largest(p)[
+            "group_id"
+        ].partition(":")[0],
+        r"parse NCCL args: process_group_ranks": lambda p, _: (
+            peers.largest(p)["group_id"].partition(":")[2].replace(",", ", ")
+        ),
+        r"parse NCCL args: process_group_desc": lambda p, _: {
+            "world": "default_pg"
+        }.get(peers.largest(p)["parallel_kind"]),
+        r"parse triton args: triton cpu_ops": lambda p, _: (
+            sum(
+                e.get("cat") == "cpu_op" and "stream" in e.get("args", {})
+                for e in peers.events(p)
+            )
+            * (len(read(p)[Kernels]) == 1)
+        ),
+        r"queue length/bw .*: result": lambda p, _: (
+            "{} / None" if read(p)[Kernels].is_empty() else "rows"
+        ),
+        r"unixtime start: rank0 start ns": lambda p, _: peers.first_step_ns(p),
+        r"coll_analysis row(\d): (.*)": lambda p, m: peers.of_alike(p, int(m[1]), m[2]),
+        r"step_(?:time_breakdown|costs): step[ #](\d+) (Kernel|Memcpy|Memset)": (
+            lambda p, m: peers.of_step(p, int(m[1]), m[2])
+        ),
+        r"step_(?:time_breakdown|costs): step[ #](\d+) Total": lambda p, m: (
+            peers.totals(p)[int(m[1])]
+        ),
+        r"gpu_metrics: average step total us": lambda p, _: (
+            sum(peers.totals(p).values()) / len(peers.totals(p))
+        ),
+        r"gpu_metrics: GPU Utilization %": lambda p, _: peers.utilization(p),
+    }
+)
+
+
+class Reason(NamedTuple):
+    """Why figures are not answered.
+
+    Attributes:
+        file: What the name of their trace contains.
+        figure: `analysis: metric` of all of it.
+        why: The reason.
+    """
+
+    file: str
+    figure: str
+    why: str
+
+
+#: The reasons; the first that fits a figure counts.
+REASONS: Final = (
+    Reason(
+        "",
+        r"(?:queue_length_summary: stream102|time_blocked|idle_time_breakdown).*",
+        "the state of queues is an analysis of launches, which make no rows; HTA keeps"
+        " the last stream alone",
+    ),
+    Reason(
+        "",
+        r"(?:aten_op_kernels_and_delay: .*|cuda_kernel_launch_stats: .*"
+        r"(?:cpu_duration|launch_delay))",
+        "what the host's operations and calls took is not read: rows are work of GPUs",
+    ),
+    Reason(
+        "",
+        r"(?:gpu_user_annotation_breakdown|….*allowlist"
+        r"|gpu_kernels_with_user_annotations: (?:unique|kernels in|corr \d+ ann)).*",
+        "annotations of users are not read, but for steps",
+    ),
+    Reason(
+        "", r"parse NCCL args: in_split_size", "splits are no column: none is given"
+    ),
+    Reason(
+        "triton",
+        r"parse triton args: (?:name|kernel_backend|cat)",
+        "an operation of the host, which is no GPU's work whatever its arguments",
+    ),
+    Reason(
+        "trace_filter",
+        r".*(?:Filter|gpu=True).*",
+        "filters of HTA's table of all events, most of which make no rows",
+    ),
+    Reason(
+        "",
+        r"rank detection: .*",
+        "a rank that is not told is null, and never 0 in silence",
+    ),
+    Reason(
+        "Falconsai",
+        r"gpu_timeline: (?:computation_time|exposed_memcpy_time|total_memcpy_time)",
+        "TraceLens counts memset as computation",
+    ),
+    Reason(
+        "",
+        r"step_(?:time_breakdown|costs): step ?#?\d+ "
+        r"(?:Runtime|DataLoader|CPU Exec|CpuOp|Other)",
+        "classes of the host's time, which is not read",
+    ),
+    Reason(
+        "",
+        r"gpu_metrics: Est. .*",
+        "occupancy and blocks of a kernel are no columns",
+    ),
+    Reason(
+        "test_no_profilerstep",
+        r"step_costs: step#1 Total",
+        "without steps the plugin makes one of all events of the host",
+    ),
+    Reason(
+        "distributed_nccl",
+        r"(?:step_costs|distributed overlap): .*",
+        "the plugin takes the host's nccl: ranges for communication, and NCCL's kernels"
+        " for computation",
+    ),
+    Reason(
+        "distributed_nccl",
+        r"(?:distributed wait|comm_ops table): .*",
+        "totals over two workers, of which one trace is here",
+    ),
+)
+
+
+def answer_of(figure: str) -> tuple[peers.Answer, re.Match[str]] | None:
+    for pattern, answer in ANSWERS.items():
+        if found := re.fullmatch(pattern, figure):
+            return answer, found
+    return None
+
+
+def reason_of(file: str, figure: str) -> str | None:
+    fitting = (
+        r.why for r in REASONS if r.file in file and re.fullmatch(r.figure, figure)
+    )
+    return next(fitting, None)
