@@ -102,8 +102,8 @@ def _slow_integer(text: str, factor: Fraction) -> int | None:
     if factor == 1 and value.denominator != 1:
         return None
     size = (2 * abs(value.numerator) + value.denominator) // (2 * value.denominator)
-    # one step beyond 64 bit is as far away as any
-    size = min(size, 2**63)
+    # beyond 64 bit all is as far away, and the column holds 128
+    size = min(size, 2**64)
     return -size if value < 0 else size
 
 

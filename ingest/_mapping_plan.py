@@ -146,14 +146,18 @@ def _refuse_column(table: type[Table], name: str, where: str) -> None:
 
 
 def _refuse_missing(table: type[Table], given: set[str]) -> None:
-    for name, column in table.columns().items():
-        known = name in given or name in _FILLED
-        if not (column.nullable or known or (table.sql_name(), name) in DEFAULTS):
-            message = (
-                f"columns: {table.sql_name()} needs {name}; name its field, or give"
-                " it in constants"
-            )
-            raise SettingError(message)
+    lacks = [
+        name
+        for name, column in table.columns().items()
+        if not (column.nullable or name in given or name in _FILLED)
+        and (table.sql_name(), name) not in DEFAULTS
+    ]
+    if lacks:
+        message = (
+            f"columns: {table.sql_name()} needs {', '.join(lacks)}; name the field, or"
+            " give a value in constants"
+        )
+        raise SettingError(message)
 
 
 def _check_until(fields: list[str], *, is_paired: bool) -> None:

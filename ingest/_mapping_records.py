@@ -98,7 +98,8 @@ def records(
 def _records(
     block: Block, joiner: _Joiner, layout: Layout, *, is_last: bool
 ) -> pl.DataFrame:
-    texts = block.data.decode("utf-8", errors="replace").split("\n")
+    data = block.data.removesuffix(b"\n")
+    texts = data.decode("utf-8", errors="replace").split("\n")
     is_cut = pl.lit(block.cut) & (pl.col("number") == block.first)
     lines = (
         pl.DataFrame({LINE: texts}, schema={LINE: pl.String})

@@ -87,7 +87,7 @@ def _scaled(factors: Factors, by: Fraction, suffix: str = "") -> dict[str, Scale
 #: Units of a source, by the unit of the column that they go into.
 UNITS: Final[Mapping[str, Mapping[str, Scale]]] = {
     "ns": _scaled(DURATIONS, Fraction(1)),
-    "B": _scaled(_BYTES, Fraction(1)),
+    "B": _scaled({**_BYTES, **_BITS}, Fraction(1)),
     "W": _scaled(_WATTS, Fraction(1)),
     "mJ": _scaled(_MILLIJOULES, Fraction(1)),
     "MHz": _scaled(_HERTZ, Fraction(10**6)),

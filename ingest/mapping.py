@@ -16,6 +16,7 @@ from typing import BinaryIO, Final
 import msgspec
 
 from ingest import _mapping_card
+from ingest._mapping_card import Card
 from ingest._mapping_cells import Cells
 from ingest._mapping_claims import Shape, is_meant, missing, shape_of, together
 from ingest._mapping_csv import read_csv
@@ -86,7 +87,15 @@ def parse(data: bytes, path: Path | str) -> Mapping:
         SettingError: If it is not TOML, has a key that it may not have, or names what
             is not there.
     """
-    card = _mapping_card.decode(data, path)
+    return checked(_mapping_card.decode(data, path), path)
+
+
+def checked(card: Card, path: Path | str) -> Mapping:
+    """Check what a mapping says against the tables.
+
+    Raises:
+        SettingError: If it names what is not there, or leaves out what is needed.
+    """
     plans: list[Plan] = []
     for number, one in enumerate(card.map, 1):
         try:
