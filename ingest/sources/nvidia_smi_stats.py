@@ -2,7 +2,7 @@
 
 * Fields are GPU, metric, time in microseconds since the epoch, and value, without a
   header: `0, pwrDraw, 1772442910104312, 631`. Each metric has times of its own, so a
-  row has mostly one value; what shares a time shares a row.
+  row has one value, and its `series` is the metric.
 * Power is in whole watts and what `power.draw` is; `violPwr` and `violThm` are counters
   of nanoseconds at a lowered clock.
 * Metrics of no column (clocks of the memory, encoders, xidEvent) make no rows.
@@ -45,6 +45,8 @@ _SURE: Final = re.compile(
     rf"^\d+ *, *(?:{'|'.join(_METRICS)}) *, *\d{{16}} *, *\S+\s*$", re.MULTILINE
 )
 
+_SERIES: Final = PowerSamples.series.name
+
 _RULE: Final = "metric_line"
 _HINTS: Final = {_RULE: "a line with GPU, metric, time [us] and value was expected"}
 
@@ -62,43 +64,32 @@ def read(stream: BinaryIO, reading: Reading) -> Iterator[Batch]:
         )
         cells = _cells(lines)
         found = samples(cells, _UNITS, reading)
-        yield batch(found, cells.height, hints=_HINTS)
+        series = cells.select("place", pl.col("metric").alias(_SERIES))
+        rows = found.join(series, on="place", how="left", maintain_order="left")
+        yield batch(rows, cells.height, hints=_HINTS)
 
 
 def _cells(lines: Lines) -> pl.DataFrame:
-    """Return the samples of each GPU and time, and the lines that are none."""
+    """Return the lines of metrics that are stored, and those that are none."""
     last = pl.lit(lines.cut_short) & (pl.int_range(pl.len()) == pl.len() - 1)
     parts = pl.col("line").str.extract_groups(_LINE)
-    told = lines.frame.with_columns(
-        index=parts.struct[0],
-        metric=parts.struct[1],
-        time_ns=epoch_ns(parts.struct[2]),
-        value=parts.struct[3],
-        rule=pl.when(last)
+    told = lines.frame.select(
+        "line",
+        pl.format("line {}", "number").alias("place"),
+        pl.when(last)
         .then(pl.lit(TRUNCATED))
         .when(parts.struct[0].is_null())
-        .then(pl.lit(_RULE)),
-    ).filter(pl.col("rule").is_not_null() | pl.col("metric").is_in(list(_METRICS)))
-    alone = pl.when(pl.col("rule").is_not_null() | pl.col("time_ns").is_null())
-    grouped = told.group_by(
-        "index", "time_ns", alone.then("number").alias("_alone"), maintain_order=True
-    )
-    return grouped.agg(
-        pl.format("line {}", pl.col("number").first()).alias("place"),
-        pl.col("line").first(),
-        pl.col("rule").first(),
-        *[
-            pl.col("value").filter(pl.col("metric") == metric).first().alias(field)
-            for metric, (field, _) in _METRICS.items()
-        ],
-    ).select(
-        "place",
-        "line",
-        "rule",
-        pl.col("time_ns").alias(TIME_NS),
+        .then(pl.lit(_RULE))
+        .alias("rule"),
+        epoch_ns(parts.struct[2]).alias(TIME_NS),
         pl.lit("exact").alias(QUALITY),
-        pl.col("index").alias(INDEX),
-        *[field for field, _ in _METRICS.values()],
+        parts.struct[0].alias(INDEX),
+        parts.struct[1].alias("metric"),
+        parts.struct[3].alias("value"),
+    ).filter(pl.col("rule").is_not_null() | pl.col("metric").is_in(list(_METRICS)))
+    return told.with_columns(
+        pl.when(pl.col("metric") == metric).then("value").alias(field)
+        for metric, (field, _) in _METRICS.items()
     )
 
 

@@ -280,7 +280,7 @@ def test_what_dcgmi_does_not_measure_is_not_claimed() -> None:
     assert not dcgmi_dmon.recognizes(Head("any", b"#Entity   GRACT   DRAMA\nID\n"))
 
 
-def test_stats_of_one_time_share_a_row() -> None:
+def test_each_metric_of_stats_is_a_series() -> None:
     batches = stats(
         "0, pwrDraw , 1419014532441093, 43",
         "0, temp , 1419014532441093, 51",
@@ -288,12 +288,19 @@ def test_stats_of_one_time_share_a_row() -> None:
         "1, violPwr, 1419014532441094, 410000000",
         "1, memClk, 1419014532441095, 2619",
     )
-    first, second, third = samples(batches)
-    assert first["time_ns"] == 1_419_014_532_441_093_000
-    assert (first["power_average_w"], first["temperature_c"]) == (43.0, 51.0)
-    assert second["utilization_ratio"] == pytest.approx(0.57)
-    assert third["gpu_uuid"] == "index:1"
-    assert third["throttle_power_ns"] == 410_000_000
+    first, second, third, fourth = samples(batches)
+    assert first["time_ns"] == second["time_ns"] == 1_419_014_532_441_093_000
+    assert (first["power_average_w"], first["temperature_c"]) == (43.0, None)
+    assert second["temperature_c"] == 51.0
+    assert third["utilization_ratio"] == pytest.approx(0.57)
+    assert fourth["gpu_uuid"] == "index:1"
+    assert fourth["throttle_power_ns"] == 410_000_000
+    assert [row["series"] for row in (first, second, third, fourth)] == [
+        "pwrDraw",
+        "temp",
+        "gpuUtil",
+        "violPwr",
+    ]
     assert refused(batches) == []
 
 
