@@ -41,15 +41,17 @@ def parse(hits: pl.DataFrame, reading: Reading) -> pl.DataFrame:
     """Split lines in envelope and message, and say when and where they were written.
 
     Args:
-        hits: Columns `number`, `line` and `year` of lines that may tell of a failure.
+        hits: Columns `number`, `line`, `year` and `count` (equal lines that it stands
+            for) of lines that may tell of a failure.
         reading: What is known about the file.
 
     Returns:
-        Columns `number`, `message`, `kind`, `host`, `time_ns`, `boot_offset_ns`,
-        `time_quality`, `naive` and `stamped` of the lines that tell of something.
+        Columns `number`, `message`, `kind`, `count`, `host`, `time_ns`,
+        `boot_offset_ns`, `time_quality`, `naive` and `stamped` of the lines that tell
+        of something.
     """
     split = hits.select(
-        "number", "year", message=messages.message(), prefix=messages.prefix()
+        "number", "year", "count", message=messages.message(), prefix=messages.prefix()
     ).with_columns(kind=messages.kind())
     return (
         split.filter(pl.col("kind").is_not_null())
@@ -66,11 +68,12 @@ def events_of(lines: pl.DataFrame, reading: Reading) -> pl.DataFrame:
             it is not the line of that number.
         reading: What is known about the file.
     """
+    by_kernel = lines["kind"].is_in(["kernel"]).any()
     told = lines.with_columns(
         address=messages.address(),
         serial=messages.serial(),
         uuid=messages.uuid(),
-        evidence=codes.evidence(),
+        evidence=codes.evidence() if by_kernel else pl.lit(None, pl.Int16),
     )
     counted = fold_losses(_count_lines(_identify(_clock(told))))
     wanted = counted.filter(pl.col("kind").is_in([*EVENTS, "malformed"]))
@@ -158,6 +161,6 @@ def _count_lines(lines: pl.DataFrame) -> pl.DataFrame:
         .then(1 + more)
         .when(headed)
         .then(pl.lit(3))
-        .otherwise(pl.lit(1))
+        .otherwise("count")
         .cast(pl.Int64)
     )

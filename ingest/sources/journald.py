@@ -15,6 +15,7 @@ from ingest.sources import _kernel_messages as messages
 from ingest.sources._failure_words import items, number, text
 from ingest.sources._json_records import is_lines, rejoined
 from ingest.sources._kernel_events import events_of, refusals_of
+from ingest.sources._kernel_storms import thin_entries
 from ingest.sources._source import (
     HEAD_BYTES,
     RAW_CHARACTERS,
@@ -37,6 +38,7 @@ _BOM: Final = b"\xef\xbb\xbf"
 _MICROSECONDS: Final = range(-(2**63) // 1_000, 2**63 // 1_000)
 
 _COLUMNS: Final = {
+    "number": pl.Int64,
     "place": pl.String,
     "line": pl.String,
     "host": pl.String,
@@ -53,19 +55,22 @@ def recognizes(head: Head) -> bool:
 
 def read(stream: BinaryIO, reading: Reading) -> Iterator[Batch]:
     """Read the failures among the kernel's messages of a journal."""
-    told: list[tuple[object, ...]] = []
+    kept: list[pl.DataFrame] = []
     for entries in _entries(stream):
-        refused = entries.refused
+        refused, told = entries.refused, []
         for entry in entries.kept:
             found = _of_kernel(entry)
             if isinstance(found, Refusal):
                 refused.append(found)
             elif found:
                 told.append(found)
+        kept.append(thin_entries(_frame(told)))
         yield Batch(
             refused=tuple(refused), records=entries.seen, repairs=entries.repairs
         )
-    events = _events(told, reading)
+    if not any(len(part) for part in kept):
+        return
+    events = events_of(thin_entries(pl.concat(kept)), reading)
     yield Batch(refused=refusals_of(events))
     for part in events.filter(pl.col("rule").is_null()).iter_slices(BATCH_ROWS):
         if len(part):
@@ -97,6 +102,7 @@ def _of_kernel(entry: journal.Entry) -> tuple[object, ...] | Refusal | None:
     boot_us = number(boot)
     is_since_boot = boot_us is not None and boot_us >= 0 and boot_us in _MICROSECONDS
     return (
+        int(entry.place.rpartition(" ")[2]),
         entry.place,
         message,
         text(value.get("_HOSTNAME")) or None,
@@ -113,12 +119,14 @@ def _message(value: object) -> str:
     return text(value) or " ".join(text(one) for one in parts)
 
 
-def _events(told: list[tuple[object, ...]], reading: Reading) -> pl.DataFrame:
-    frame = pl.DataFrame(told, schema=_COLUMNS, orient="row").with_row_index("number")
-    lines = (
-        frame.with_columns(message=messages.message(), prefix=messages.prefix())
+def _frame(told: list[tuple[object, ...]]) -> pl.DataFrame:
+    """Return what the kernel's messages tell, those that tell of something."""
+    return (
+        pl.DataFrame(told, schema=_COLUMNS, orient="row")
+        .with_columns(message=messages.message(), prefix=messages.prefix())
         .with_columns(
             kind=messages.kind(),
+            count=pl.lit(1, pl.Int64),
             time_quality=pl.lit("exact"),
             naive=pl.lit(value=False),
             stamped=pl.lit(value=True),
@@ -126,7 +134,6 @@ def _events(told: list[tuple[object, ...]], reading: Reading) -> pl.DataFrame:
         .filter(pl.col("kind").is_not_null())
         .drop("line", "prefix")
     )
-    return events_of(lines, reading)
 
 
 SOURCE: Final = Source(

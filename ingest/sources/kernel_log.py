@@ -13,6 +13,7 @@ import polars as pl
 
 from ingest.sources._kernel_events import events_of, parse, refusals_of
 from ingest.sources._kernel_patterns import CANDIDATE
+from ingest.sources._kernel_storms import thin_lines
 from ingest.sources._kernel_years import SYSLOG_START, YearWalk
 from ingest.sources._lines_frames import line_frames
 from ingest.sources._source import Batch, Head, Reading, Source
@@ -66,20 +67,20 @@ def read(stream: BinaryIO, reading: Reading) -> Iterator[Batch]:
     kept: list[pl.DataFrame] = []
     for lines in line_frames(stream, Failures):
         turns = years.advance(lines.frame)
-        hits = lines.frame.filter(pl.col("line").str.contains(CANDIDATE))
+        hits = thin_lines(lines.frame.filter(pl.col("line").str.contains(CANDIDATE)))
         kept.append(hits.join(turns, on="number", how="left", maintain_order="left"))
         yield Batch(
             refused=lines.refused,
             records=len(lines.frame) + len(lines.refused),
             repairs=lines.repairs,
         )
-    if not kept:
+    if not any(len(part) for part in kept):
         return
     first_years = years.first_years(reading.modified_ns, reading.zone, reading.year)
     dated = (
-        pl.concat(kept)
+        thin_lines(pl.concat(kept))
         .join(first_years, on="host", how="left", maintain_order="left")
-        .select("number", "line", year=pl.col("first_year") + pl.col("turn"))
+        .select("number", "line", "count", year=pl.col("first_year") + pl.col("turn"))
     )
     yield from _batches(dated, reading)
 

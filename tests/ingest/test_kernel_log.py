@@ -168,7 +168,7 @@ FRAGMENTS = (
 )
 
 
-@settings(deadline=None)
+@settings(max_examples=50)
 @given(st.lists(st.lists(st.sampled_from(FRAGMENTS), max_size=4), max_size=12))
 def test_every_telling_line_is_an_event_or_refused(pieces: list[list[str]]) -> None:
     batches = batches_of(*("".join(line) for line in pieces))
