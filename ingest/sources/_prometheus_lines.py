@@ -80,7 +80,7 @@ def _times(stamps: pl.Series) -> pl.Series:
     different = stamps.unique().drop_nulls()
     if different.is_empty():
         return pl.repeat(None, len(stamps), dtype=pl.Int64, eager=True)
-    known = different.to_frame("stamp").with_columns(at=stamp_ns(pl.col("stamp")))
+    known = pl.DataFrame({"stamp": different, "at": stamp_ns(different)})
     found = stamps.to_frame("stamp").join(
         known, on="stamp", how="left", maintain_order="left"
     )

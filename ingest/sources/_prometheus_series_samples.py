@@ -61,13 +61,15 @@ class Lot:
 
     def frame(self) -> pl.DataFrame:
         """Return the samples as `sift` takes them."""
-        parts = pl.col("line").str.extract_groups(_SAMPLE)
-        value = parts.struct[1].replace("null", "NaN")
-        read = self._texts().with_columns(
+        texts = self._texts()
+        parts = texts["line"].str.extract_groups(_SAMPLE).struct.unnest()
+        stamps, values = parts.get_columns()
+        numbers = values.replace("null", "NaN")
+        read = texts.with_columns(
             series=pl.col("number").cast(pl.String),
-            value=value.cast(pl.Float64, strict=False),
-            whole=value.cast(pl.Int64, strict=False),
-            time_ns=stamp_ns(parts.struct[0]),
+            value=numbers.cast(pl.Float64, strict=False),
+            whole=numbers.cast(pl.Int64, strict=False),
+            time_ns=stamp_ns(stamps),
         )
         no_number, no_time = pl.col("value").is_null(), pl.col("time_ns").is_null()
         return read.with_columns(
