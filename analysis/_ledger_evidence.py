@@ -6,7 +6,6 @@ from typing import Final
 
 import polars as pl
 
-from analysis._collective_matching import seen_ns
 from analysis._ledger_log import StepLog
 from analysis._overlap_windows import bounds_of_steps
 from analysis.placing import place
@@ -37,9 +36,8 @@ def traced_work(
     finish = Operations.start_ns.col + Operations.duration_ns.col
     timed = operations.drop_nulls("start_ns")
     done = timed.with_columns(end_ns=finish, device=pl.lit(None, pl.Int32))
-    end = pl.coalesce(Collectives.end_ns.col, seen_ns())
-    joined = collectives.with_columns(start_ns=seen_ns(), end_ns=end)
-    joined = joined.drop_nulls("start_ns")
+    end = pl.coalesce(Collectives.end_ns.col, Collectives.start_ns.col)
+    joined = collectives.drop_nulls("start_ns").with_columns(end_ns=end)
     columns = [*_TRACED, "start_ns", pl.col("last_ns").alias("end_ns")]
     others = [rows.group_by(_TRACED).agg(_BOUNDS) for rows in (done, joined)]
     return pl.concat([on_gpu.select(columns), *others]).collect().lazy()

@@ -100,7 +100,7 @@ def _row(
     if state not in _STATES:
         return "state|value"
     pair = PAIR.search(name)
-    is_p2p = entry.get("is_p2p", pair is not None) in {True, "true"}
+    is_p2p = _is_true(entry.get("is_p2p", pair is not None))
     return {
         "event": number,
         "profiling_name": name.partition(" ")[0],
@@ -114,6 +114,10 @@ def _row(
         **_times(entry),
         "state": state,
     }
+
+
+def _is_true(value: object) -> bool:
+    return value is True or value == "true"
 
 
 def _numbers(entry: Mapping[str, object], *, is_p2p: bool) -> _Row:

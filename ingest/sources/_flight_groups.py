@@ -1,7 +1,7 @@
 """Groups of ranks of a dump, and the rank that wrote it."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -91,49 +91,6 @@ def _members(told: object) -> tuple[int, ...]:
     ranks = [integer_of(rank) for rank in told]
     known = [rank for rank in ranks if rank is not None and 0 <= rank < 1 << 31]
     return tuple(known) if len(known) == len(ranks) else ()
-
-
-def numbered(document: Document, groups: Mapping[str, Group]) -> dict[int, Group]:
-    """Return groups by the numbers that this rank gave them.
-
-    Entries tell both the number and the name of a group. A rank numbers its groups in
-    the order in which it makes them, and PyTorch names groups by counting all that any
-    rank makes: so where every name is a number, both are in one order. That is used
-    for groups without an entry, if it holds for all those with one.
-    """
-    told = _numbers_in_entries(document.entries, groups)
-    numbers = sorted(
-        number for number in map(integer_of, document.statuses) if number is not None
-    )
-    names = [name for name in groups if name.isascii() and name.isdigit()]
-    if len(names) == len(groups) == len(numbers) and len(set(numbers)) == len(numbers):
-        ordered = sorted(names, key=int)
-        found = {n: groups[name] for n, name in zip(numbers, ordered, strict=True)}
-        if all(found.get(number) == group for number, group in told.items()):
-            return found
-    return told | _last_left(numbers, told, groups)
-
-
-def _numbers_in_entries(
-    entries: Iterable[object], groups: Mapping[str, Group]
-) -> dict[int, Group]:
-    told: dict[int, Group] = {}
-    for entry in entries:
-        number = integer_of(entry.get("pg_id")) if isinstance(entry, dict) else None
-        name = name_of(entry)[0]
-        if number is not None and name is not None and name in groups:
-            told[number] = groups[name]
-    return told
-
-
-def _last_left(
-    numbers: list[int], told: Mapping[int, Group], groups: Mapping[str, Group]
-) -> dict[int, Group]:
-    """Return the only number without a group, with the only group without one."""
-    left = [number for number in numbers if number not in told]
-    seen = {group.name for group in told.values()}
-    unseen = [group for name, group in groups.items() if name not in seen]
-    return {left[0]: unseen[0]} if len(left) == len(unseen) == 1 else {}
 
 
 def rank_of(document: Document, groups: Mapping[str, Group], name: str) -> int | None:

@@ -15,13 +15,22 @@ _SIDES: Final = (
 )
 
 
+#: Tensors of an entry whose number formats may differ. An operation on several has
+#: one format as a rule, and one size for each would be looked at for each entry. [1]
+_MOST_MIXED: Final = 64
+
+
 class Sizes:
-    """Bytes of tensors; a shape that many entries share is looked at once."""
+    """Bytes of tensors; what many entries share is looked at once.
+
+    A pickle may name one long list of shapes in each of its entries, in two bytes.
+    """
 
     def __init__(self) -> None:
         """Know no shape yet."""
-        self._elements: dict[int, list[int] | None] = {}
-        self._bytes: dict[tuple[int, int], int | None] = {}
+        self._elements: dict[int, tuple[int, ...] | None] = {}
+        self._totals: dict[int, int] = {}
+        self._widths: dict[int, tuple[int, ...] | None] = {}
 
     def of(self, entry: Mapping[str, object]) -> dict[str, object]:
         """Return the bytes that go in and come out, and the number format. [B]"""
@@ -32,29 +41,42 @@ class Sizes:
         return told | {"dtype": _first(entry.get("input_dtypes"))}
 
     def _side(self, shapes: object, dtypes: object) -> int | None:
-        key = id(shapes), id(dtypes)
-        if key not in self._bytes:
-            self._bytes[key] = self._total(shapes, dtypes)
-        return self._bytes[key]
-
-    def _total(self, shapes: object, dtypes: object) -> int | None:
-        if not isinstance(shapes, list | tuple):
+        elements, widths = self._elements_of(shapes), self._widths_of(dtypes)
+        if not elements or widths is None:
             return None
-        elements = [self._count(shape) for shape in shapes]
-        known = [count for count in elements if count is not None]
-        widths = _widths(dtypes, len(elements))
-        if len(known) < len(elements) or not known or widths is None:
+        if len(widths) == 1:
+            total = self._totals[id(shapes)] * widths[0]
+        elif len(widths) == len(elements) <= _MOST_MIXED:
+            total = sum(n * w for n, w in zip(elements, widths, strict=True))
+        else:
             return None
-        total = sum(n * width for n, width in zip(known, widths, strict=True))
         return total if total <= GREATEST else None
 
-    def _count(self, shape: object) -> int | None:
-        if id(shape) not in self._elements:
-            self._elements[id(shape)] = (
-                [count] if (count := _product(shape)) is not None else None
-            )
-        found = self._elements[id(shape)]
-        return found[0] if found else None
+    def _elements_of(self, shapes: object) -> tuple[int, ...] | None:
+        """Return the elements of each tensor, and remember them together. [1]"""
+        if id(shapes) not in self._elements:
+            counts = _counts(shapes)
+            self._elements[id(shapes)] = counts
+            self._totals[id(shapes)] = sum(counts or ())
+        return self._elements[id(shapes)]
+
+    def _widths_of(self, dtypes: object) -> tuple[int, ...] | None:
+        """Return the bytes of an element of each tensor, one where all are alike."""
+        if id(dtypes) not in self._widths:
+            self._widths[id(dtypes)] = _widths(dtypes)
+        return self._widths[id(dtypes)]
+
+
+def _counts(shapes: object) -> tuple[int, ...] | None:
+    if not isinstance(shapes, list | tuple):
+        return None
+    seen: dict[int, int | None] = {}
+    for shape in shapes:
+        if id(shape) not in seen:
+            seen[id(shape)] = _product(shape)
+    counts = [seen[id(shape)] for shape in shapes]
+    known = tuple(count for count in counts if count is not None)
+    return known if len(known) == len(counts) else None
 
 
 def _product(shape: object) -> int | None:
@@ -70,15 +92,14 @@ def _product(shape: object) -> int | None:
     return count
 
 
-def _widths(dtypes: object, count: int) -> list[int] | None:
-    """Return the bytes of an element of each tensor; one format may be that of all."""
-    if not isinstance(dtypes, list | tuple) or len(dtypes) not in {1, count}:
+def _widths(dtypes: object) -> tuple[int, ...] | None:
+    if not isinstance(dtypes, list | tuple) or not dtypes:
         return None
     known = [ELEMENT_BYTES.get((text_of(dtype) or "").lower()) for dtype in dtypes]
-    widths = [width for width in known if width is not None]
+    widths = tuple(width for width in known if width is not None)
     if len(widths) < len(known):
         return None
-    return widths * count if len(widths) == 1 else widths
+    return widths[:1] if len(set(widths)) == 1 else widths
 
 
 def _first(dtypes: object) -> str | None:

@@ -8,7 +8,8 @@ import polars as pl
 
 from ingest.communication import parallel_kind
 from ingest.sources._flight_document import Document
-from ingest.sources._flight_groups import Group, name_of, numbered
+from ingest.sources._flight_groups import Group, name_of
+from ingest.sources._flight_numbers import numbered
 from ingest.sources._flight_values import integer_of, shown, time_of
 from ingest.sources._kineto_rows import trace_id
 from ingest.sources._source import Batch, Reading, Refusal

@@ -5,6 +5,7 @@ Of its environment and its arguments nothing is kept but the name of the test.
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime
+from typing import Final
 
 import polars as pl
 
@@ -12,7 +13,10 @@ from ingest.sources._nccl_tests_rows import Cells, Test
 from ingest.sources._source import Reading
 from ingest.times import naive_to_ns
 
-_HALVES = {"out_of_place": False, "in_place": True}
+_HALVES: Final = {"out_of_place": False, "in_place": True}
+
+#: Ranks of the largest test: more are no number of ranks. [1]
+_MOST_RANKS: Final = 1 << 31
 
 
 def test_of(document: Mapping[str, object], reading: Reading) -> Test:
@@ -20,20 +24,25 @@ def test_of(document: Mapping[str, object], reading: Reading) -> Test:
     arguments = document.get("args")
     first = arguments[0] if isinstance(arguments, list) and arguments else None
     test = Test(program=first if isinstance(first, str) else None)
+    test.time_ns = stamp_ns(document.get("start_time"), reading)
     config = document.get("config")
     if isinstance(config, dict):
-        devices = config.get("devices")
-        known = [d for d in devices if isinstance(d, dict)] if devices else []
-        groups = [device.get("group") for device in known]
-        own = sum(group == groups[0] for group in groups)
-        each = [config.get("nthreads"), config.get("ngpus")]
-        counts = [n for n in each if type(n) is int and 0 < n < 1 << 16]
-        if len(counts) == len(each):
-            test.ranks = own * counts[0] * counts[1]
-        names = (device.get("hostname") for device in known)
-        test.hosts = {name: None for name in names if isinstance(name, str) and name}
-    test.time_ns = stamp_ns(document.get("start_time"), reading)
+        _take_devices(test, config)
     return test
+
+
+def _take_devices(test: Test, config: Mapping[str, object]) -> None:
+    """Take hosts and ranks: a process tells one device of all that it has."""
+    listed = config.get("devices")
+    devices = listed if isinstance(listed, list) else []
+    known = [device for device in devices if isinstance(device, dict)]
+    names = (device.get("hostname") for device in known)
+    test.hosts = {name: None for name in names if isinstance(name, str) and name}
+    own = sum(device.get("group") == known[0].get("group") for device in known)
+    threads, gpus = config.get("nthreads"), config.get("ngpus")
+    if isinstance(threads, int) and isinstance(gpus, int):
+        ranks = own * threads * gpus
+        test.ranks = ranks if 0 < ranks < _MOST_RANKS else 0
 
 
 def stamp_ns(stamp: object, reading: Reading) -> int | None:

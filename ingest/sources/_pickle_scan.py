@@ -7,8 +7,10 @@ would make the loader reserve memory for them.
 """
 
 import pickletools
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Final, NamedTuple
+
+from ingest.sources._pickle_stack import Stack
 
 #: Operations of plain data. Those of protocol 2, as PyTorch's writer uses them, and
 #: those that Python's own writer adds to the same data up to protocol 5.
@@ -24,16 +26,9 @@ PLAIN: Final = frozenset(
     }
 )
 
-_GETS: Final = frozenset({"BINGET", "LONG_BINGET"})
-_PUTS: Final = frozenset({"BINPUT", "LONG_BINPUT"})
-_TEXTS: Final = frozenset({"UNICODE", "BINUNICODE", "SHORT_BINUNICODE", "BINUNICODE8"})
-_TUPLES: Final = frozenset({"EMPTY_TUPLE", "TUPLE", "TUPLE1", "TUPLE2", "TUPLE3"})
 _IMPORTS: Final = frozenset({"GLOBAL", "INST"})
 _EXTENSIONS: Final = frozenset({"EXT1", "EXT2", "EXT4"})
 _PERSISTENT: Final = frozenset({"PERSID", "BINPERSID"})
-
-#: Greatest whole number that is loaded: any of 64 bits. [bit]
-_MOST_BITS: Final = 64
 
 #: Characters of a name in a refusal.
 _NAME_CHARACTERS: Final = 200
@@ -95,69 +90,30 @@ class _State:
     def __init__(self) -> None:
         """Start before the first operation."""
         self.end = 0
-        self._count = 0
-        self._memo: dict[int, str] = {}
-        self._texts: list[str] = []
-        self._last = ""
-        self._judges: dict[str, Callable[[object], str]] = {
-            **dict.fromkeys(_GETS, self._judge_get),
-            **dict.fromkeys(_PUTS, self._judge_put),
-            "MEMOIZE": lambda _: self._judge_put(len(self._memo)),
-            "LONG1": _judge_integer,
-        }
+        self._stack = Stack()
 
     def judge(self, name: str, argument: object, position: int) -> Fault | None:
         """Return what is wrong with an operation, and remember it."""
-        self._count += 1
         if name not in PLAIN:
-            self._see_text(name, argument)
             return self._unwanted(name, argument, position)
-        wrong = self._judges[name](argument) if name in self._judges else ""
-        if wrong:
+        if wrong := self._stack.do(name, argument):
             return Fault(OPCODE, position, f"refused {name}: {wrong}")
-        self._see_text(name, argument)
-        if name not in _GETS | _PUTS | {"MEMOIZE"}:
-            self._last = name
         self.end = position + 1
         return None
 
-    def _unwanted(self, name: str, argument: object, position: int) -> Fault | None:
+    def _unwanted(self, name: str, argument: object, position: int) -> Fault:
         if name in _IMPORTS:
             return _named(str(argument).replace(" ", "."), position)
         if name == "STACK_GLOBAL":
-            return _named(".".join(self._texts[-2:]) or "without a name", position)
+            return _named(self._stack.name() or "without a name", position)
         if name in _EXTENSIONS:
             return _named(f"of extension code {argument}", position)
         if name in _PERSISTENT:
             hint = f"refused persistent id {argument or ''}".strip()
             return Fault(GLOBAL, position, hint[:_NAME_CHARACTERS])
+        # a text may be a part of the name of an import that follows
+        self._stack.do(name, argument)
         return Fault(OPCODE, position, f"refused {name}: no part of plain data")
-
-    def _see_text(self, name: str, argument: object) -> None:
-        text = self._memo.get(argument) if isinstance(argument, int) else None
-        if name in _GETS and text and text.startswith("="):
-            self._texts.append(text[1:])
-        elif name in _TEXTS:
-            self._texts.append(str(argument)[:_NAME_CHARACTERS])
-        del self._texts[:-2]
-
-    def _judge_get(self, argument: object) -> str:
-        if not isinstance(argument, int) or argument not in self._memo:
-            return f"nothing was put at {argument}"
-        # a tuple of the same tuple twice, and so on, is a key that takes for ever
-        return "a tuple used twice" if self._memo[argument] in _TUPLES else ""
-
-    def _judge_put(self, argument: object) -> str:
-        if not isinstance(argument, int) or argument > self._count:
-            return f"position {argument} is beyond {self._count} operations"
-        is_text = self._last in _TEXTS and self._texts
-        self._memo[argument] = f"={self._texts[-1]}" if is_text else self._last
-        return ""
-
-
-def _judge_integer(argument: object) -> str:
-    is_small = isinstance(argument, int) and argument.bit_length() <= _MOST_BITS
-    return "" if is_small else f"a number of more than {_MOST_BITS} bits"
 
 
 def _named(name: str, position: int) -> Fault:

@@ -67,7 +67,7 @@ def _is_whole(held: list[bytes], line: bytes) -> bool:
     """Return whether a line ends what is held: a brace at its start, or all of it."""
     if line == b"}" or not held[0].startswith(b"{"):
         return True
-    return len(held) == 1 and line.endswith(b"}") and line != b"{}"
+    return len(held) == 1 and line.endswith(b"}")
 
 
 def _document(first: int, held: list[bytes], *, cut: bool) -> Document:

@@ -1,5 +1,6 @@
 """Processes that are lost, and errors of ranks, from polls and events of RAS."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Final
 
@@ -33,18 +34,34 @@ _STATES: Final = {
 _MOST_DEVICES: Final = 64
 
 
-def failure_rows(document: Mapping[str, object], poll: Poll) -> Iterator[Row]:
-    """Yield a row for each process that is lost, and for each error of a rank.
+class Told:
+    """What was told of a file so far."""
 
-    A process is in many communicators, and told once.
-    """
-    told: set[tuple[object, ...]] = set()
+    def __init__(self) -> None:
+        """Start with nothing."""
+        self._lost: set[tuple[object, ...]] = set()
+        self._alike: Counter[tuple[object, ...]] = Counter()
+
+    def new(self, failures: list[Row]) -> list[Row]:
+        """Return the failures of a poll that the poll before it did not have, once."""
+        found = {(row["host"], row["code"], row["message"]): row for row in failures}
+        before, self._lost = self._lost, set(found)
+        return [row for key, row in found.items() if key not in before]
+
+    def numbered(self, failures: list[Row]) -> list[Row]:
+        """Number failures that are alike to the letter."""
+        numbered: list[Row] = []
+        for row in failures:
+            key = row["host"], row["code"], row["time_ns"], row["message"]
+            numbered.append(row | {"occurrence": self._alike[key]})
+            self._alike[key] += 1
+        return numbered
+
+
+def failure_rows(document: Mapping[str, object], poll: Poll) -> Iterator[Row]:
+    """Yield a row for each rank that is lost, and for each error of a rank."""
     for group in objects_of(document.get("communicators")):
-        for row in _lost(group, poll):
-            key = row["host"], row["code"], row["message"]
-            if key not in told:
-                told.add(key)
-                yield row
+        yield from _lost(group, poll)
 
 
 def _lost(group: Mapping[str, object], poll: Poll) -> Iterator[Row]:

@@ -5,8 +5,8 @@
   rank is in no field. A group is known by the hash that Inspector prints, too.
 * Counts are of one moment while the ranks run: ranks of a healthy group differ, too.
   Only a group that makes no progress over several polls hangs.
-* A rank that is dead or does not respond is a failure of its process, told once a poll
-  however many groups it is in. Hosts are addresses.
+* A rank that is dead or does not respond is a failure of its process, told once for as
+  long as polls repeat it, however many groups it is in. Hosts are addresses.
 * Stamps are local and name no zone.
 """
 
@@ -19,7 +19,7 @@ import polars as pl
 from ingest.sources._kineto_rows import trace_id
 from ingest.sources._ras_documents import Document, Repairs, documents
 from ingest.sources._ras_facts import Poll, Row, stamp_ns
-from ingest.sources._ras_failures import event_row, failure_rows
+from ingest.sources._ras_failures import Told, event_row, failure_rows
 from ingest.sources._ras_status import status_rows
 from ingest.sources._source import Batch, Head, Reading, Refusal, Source
 from ingest.tables import Failures, GroupStatus, Table
@@ -42,16 +42,16 @@ def recognizes(head: Head) -> bool:
 
 def read(stream: BinaryIO, reading: Reading) -> Iterator[Batch]:
     """Read polls and events, in the order in which they were written."""
-    number = 0
+    number, told = 0, Told()
     for document in documents(stream):
         if isinstance(document, Repairs):
             yield Batch(repairs=document.lines)
         else:
             number += 1
-            yield _batch(document, number, reading)
+            yield _batch(document, number, told, reading)
 
 
-def _batch(document: Document, number: int, reading: Reading) -> Batch:
+def _batch(document: Document, number: int, told: Told, reading: Reading) -> Batch:
     value = document.value
     if value is None:
         return _refused(document, document.rule or "json")
@@ -60,16 +60,17 @@ def _batch(document: Document, number: int, reading: Reading) -> Batch:
     poll = Poll(f"{trace_id(reading)} {number}", document.place, time_ns, quality)
     if "event" in value:
         row = event_row(value, poll)
-        return _told([], [row] if row else [], [], poll, reading)
+        return _found([], told.numbered([row] if row else []), [], poll, reading)
     if not isinstance(value.get("communicators"), list):
         return _refused(document, "communicators|required")
     rows = list(status_rows(value, poll))
     rules = [row for row in rows if isinstance(row, str)]
     statuses = [row for row in rows if not isinstance(row, str)]
-    return _told(statuses, list(failure_rows(value, poll)), rules, poll, reading)
+    failures = told.new(list(failure_rows(value, poll)))
+    return _found(statuses, told.numbered(failures), rules, poll, reading)
 
 
-def _told(
+def _found(
     statuses: list[Row],
     failures: list[Row],
     rules: list[str],
@@ -100,14 +101,12 @@ def _frames(
         run = pl.lit(reading.run_id).alias("run_id")
         found[GroupStatus] = _frame(GroupStatus, statuses).with_columns(run)
     if failures:
-        alike = ["host", "code", "time_ns", "message"]
         found[Failures] = _frame(Failures, failures).with_columns(
             cluster=pl.lit(reading.cluster),
             source=pl.lit("application"),
             component=pl.lit("software"),
             inferred=pl.lit(value=False),
             line_count=pl.lit(1, pl.Int64),
-            occurrence=pl.int_range(pl.len(), dtype=pl.Int32).over(alike),
         )
     return found
 
