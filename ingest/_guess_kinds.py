@@ -42,12 +42,12 @@ def kind_of(head: Head) -> Kind:
 
 def _of_text(head: Head) -> Kind:
     text = head.text.lstrip()
+    if _MAPPING.search(text):
+        return Kind("a mapping, which --mapping applies to other files")
     if text.startswith("{"):
         return _of_objects(head, text)
     if _LIST.match(text):
         return _of_list(text)
-    if _MAPPING.search(text):
-        return Kind("a mapping, which --mapping applies to other files")
     if text.startswith("#!"):
         return Kind("a script")
     if text.startswith(("<?", "<!", "<html")):
@@ -73,7 +73,7 @@ def _of_metrics(text: str) -> Kind | None:
 
 def _of_objects(head: Head, text: str) -> Kind:
     records = list(head_records(head))
-    if len(records) > 1 or (records and text.count("\n") <= 1 and text[:2] != "{\n"):
+    if len(records) > 1:
         return Kind("JSON lines", tuple(records[0]), "the keys")
     if names := _keys(text, depth=1):
         return Kind("a JSON object", names, "the keys")
