@@ -4,6 +4,7 @@ from typing import Final
 
 from ingest.sources import (
     amd_smi,
+    codecarbon,
     console,
     dcgm_exporter,
     dcgm_health,
@@ -87,6 +88,7 @@ SOURCES: Final[tuple[Source, ...]] = (
     amd_smi.SOURCE,
     rocm_smi.SOURCE,
     zeus.SOURCE,
+    codecarbon.SOURCE,
     ipmitool.SOURCE,
     redfish.SOURCE,
     promtool_dump.SOURCE,

@@ -18,13 +18,13 @@ from typing import BinaryIO, Final
 
 import polars as pl
 
-from ingest.sources._lines import TRUNCATED, refuse_all
+from ingest.sources._lines import TRUNCATED
 from ingest.sources._lines_csv import CELL_COUNT, names_of
 from ingest.sources._lines_frames import Lines, line_frames
-from ingest.sources._power_names import host_of
 from ingest.sources._power_smi_cells import energy_mj
 from ingest.sources._power_stamps import epoch_ns
-from ingest.sources._source import Batch, Head, Reading, Refusal, Source
+from ingest.sources._power_windows import batch, length_ns
+from ingest.sources._source import Batch, Head, Reading, Source
 from ingest.tables import EnergyWindows
 
 _HEADER: Final = re.compile(
@@ -34,10 +34,6 @@ _GPU: Final = re.compile(r"gpu(\d+)_energy")
 
 #: Cells before those of energy.
 _LEADING: Final = 3
-
-#: A length as Python prints floats: short ones have an exponent.
-_LENGTH: Final = r"^(\d{1,9})(?:\.(\d{1,9})\d*)?$"
-_SHORT: Final = r"^\d(?:\.\d+)?e-\d\d$"
 
 _HINTS: Final = {
     "start_ns|epoch": "seconds since the epoch were expected; a monotonic clock, as old"
@@ -60,7 +56,7 @@ def read(stream: BinaryIO, reading: Reading) -> Iterator[Batch]:
             refused=lines.refused, records=len(lines.refused), repairs=lines.repairs
         )
         for columns, part in _parts(lines, columns):  # noqa: B020 - carried on
-            yield _batch(_windows(part, columns), columns, reading)
+            yield batch(_windows(part, columns), _devices(columns), reading, _HINTS)
 
 
 def _parts(
@@ -94,7 +90,8 @@ def _windows(lines: pl.DataFrame, columns: list[str]) -> pl.DataFrame:
         .then(pl.lit(CELL_COUNT)),
         window=names.list.join(","),
         start_ns=epoch_ns(_cell(0)),
-        length_ns=_length_ns(_cell(-1 - len(columns))),
+        length_ns=length_ns(_cell(-1 - len(columns))),
+        time_quality=pl.lit("exact"),
         **{
             name: energy_mj(_cell(index - len(columns)), "J")
             for index, name in enumerate(columns)
@@ -111,53 +108,20 @@ def _windows(lines: pl.DataFrame, columns: list[str]) -> pl.DataFrame:
     broken = [
         pl.when(is_broken).then(pl.lit(rule)) for rule, is_broken in rules.items()
     ]
-    return told.with_columns(pl.coalesce("rule", *broken).alias("rule"))
+    return told.with_columns(
+        pl.coalesce("rule", *broken).alias("rule"),
+        end_ns=pl.col("start_ns") + pl.col("length_ns"),
+    )
 
 
-def _batch(windows: pl.DataFrame, columns: list[str], reading: Reading) -> Batch:
-    is_good = pl.col("rule").is_null()
-    gpus = [name for name in columns if _GPU.fullmatch(name)]
-    rows = (
-        windows.filter(is_good)
-        .unpivot(gpus, index=["place", "window", "start_ns", "length_ns"])
-        .select(
-            "place",
-            pl.lit(reading.cluster).alias(EnergyWindows.cluster.name),
-            pl.lit(host_of(reading.name), pl.String).alias(EnergyWindows.host.name),
-            pl.concat_str(
-                pl.lit("index:"), pl.col("variable").str.extract(_GPU.pattern)
-            ).alias(EnergyWindows.gpu_uuid.name),
-            pl.lit("gpu_board").alias(EnergyWindows.level.name),
-            "window",
-            "start_ns",
-            (pl.col("start_ns") + pl.col("length_ns")).alias("end_ns"),
-            pl.col("value").cast(pl.Int64).alias(EnergyWindows.energy_mj.name),
-        )
-    )
-    refused = refuse_all(EnergyWindows, windows.filter(~is_good))
-    hinted = tuple(
-        Refusal(one.table, one.place, one.rule, one.raw, _HINTS.get(one.rule))
-        for one in refused
-    )
-    return Batch(
-        rows={} if rows.is_empty() else {EnergyWindows: rows},
-        refused=hinted,
-        records=rows.height + len(refused),
-    )
+def _devices(columns: list[str]) -> dict[str, tuple[str, str]]:
+    """Return level and identity of each GPU, by its column."""
+    matches = [_GPU.fullmatch(name) for name in columns]
+    return {m[0]: ("gpu_board", f"index:{m[1]}") for m in matches if m}
 
 
 def _cell(index: int) -> pl.Expr:
     return pl.col("cells").list.get(index, null_on_oob=True).str.strip_chars()
-
-
-def _length_ns(seconds: pl.Expr) -> pl.Expr:
-    """Return a length in seconds, as text. [ns]"""
-    parts = seconds.str.extract_groups(_LENGTH)
-    digits = pl.coalesce(parts.struct[1], pl.lit("")).str.pad_end(9, "0")
-    exact = pl.concat_str(parts.struct[0], digits).cast(pl.Int64, strict=False)
-    short = pl.when(seconds.str.contains(_SHORT)).then(seconds)
-    tiny = (short.cast(pl.Float64, strict=False) * 1e9).round()
-    return pl.coalesce(exact, tiny.cast(pl.Int64, strict=False))
 
 
 SOURCE: Final = Source(

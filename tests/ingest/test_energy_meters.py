@@ -1,4 +1,4 @@
-"""Zeus, ipmitool and Redfish: energy of windows, power of whole nodes."""
+"""Zeus, CodeCarbon, ipmitool, Redfish: energy of windows, power of whole nodes."""
 
 from datetime import UTC, datetime
 from functools import partial
@@ -7,10 +7,12 @@ from typing import Any
 
 import pytest
 
-from ingest.sources import Batch, Head, Source, ipmitool, redfish, zeus
+from ingest.sources import Batch, Head, Source, codecarbon, ipmitool, redfish, zeus
 from ingest.tables import EnergyWindows, PowerSamples
 from ingest.times import parse_zone
 from tests.ingest.readings import held, read_lines, records, refused, rows
+
+NOON_NS = int(datetime(2024, 2, 15, 8, 36, 1, tzinfo=UTC).timestamp()) * 10**9
 
 HEADER = "start_time,window_name,elapsed_time,gpu0_energy,gpu3_energy"
 
@@ -109,6 +111,73 @@ def test_published_windows_have_a_monotonic_clock(shared: Path) -> None:
         assert [rule for _, rule in refused(batches)] == ["start_ns|epoch"] * count
 
 
+EMISSIONS = (
+    "timestamp,project_name,run_id,duration,emissions,cpu_energy,gpu_energy,"
+    "ram_energy,energy_consumed,cpu_model"
+)
+
+
+def emitted(*lines: str, **told: Any) -> list[dict[str, Any]]:
+    batches = read(codecarbon.SOURCE, EMISSIONS, *lines, **told)
+    assert refused(batches) == []
+    return rows(batches, EnergyWindows)
+
+
+def test_energies_of_codecarbon_are_windows_in_kwh() -> None:
+    line = '2024-02-15T08:36:01,p,r,600.5,0.1,0.025,0.5,1e-3,0.526,"A, 96 cores"'
+    found = emitted(line)
+    assert {row["level"]: row["energy_mj"] for row in found} == {
+        "cpus": 90_000_000,
+        "gpus": 1_800_000_000,
+        "memory": 3_600_000,
+        "tracked": 1_893_600_000,
+    }
+    assert {row["gpu_uuid"] for row in found} == {"node"}
+    assert {row["window"] for row in found} == {"r"}
+    assert {row["end_ns"] for row in found} == {NOON_NS}
+    assert {row["start_ns"] for row in found} == {NOON_NS - 600_500_000_000}
+    assert {row["time_quality"] for row in found} == {"zone_assumed"}
+
+
+def test_an_energy_of_zero_was_not_measured() -> None:
+    found = emitted("2024-02-15T08:36:01,p,,10,0.1,0.025,0.0,,0.025,")
+    assert [row["level"] for row in found] == ["cpus", "tracked"]
+    assert {row["window"] for row in found} == {"p"}
+
+
+def test_codecarbon_has_local_time() -> None:
+    told = {"zone": parse_zone("+01:00"), "zone_basis": "option"}
+    row = emitted("2024-02-15T08:36:01,p,r,10,0.1,0.025,0.5,0.1,0.7,", **told)[0]
+    assert (row["end_ns"], row["time_quality"]) == (NOON_NS - 3_600 * 10**9, "exact")
+
+
+def test_damaged_emissions() -> None:
+    batches = read(
+        codecarbon.SOURCE,
+        EMISSIONS,
+        "2024-02-15T08:36:01,p,r,10,0.1,many,0.5,0.1,0.7,",
+        "2024-02-15T08:36:01,p,r,10,0.1,0.1,-0.5,0.1,0.7,",
+        "2024-02-15T08:36:01,p,r,-10,0.1,0.1,0.5,0.1,0.7,",
+        "yesterday,p,r,10,0.1,0.1,0.5,0.1,0.7,",
+        "2024-02-15T08:36:01,p,r,10",
+        "2024-02-15T08:36:01,p,r,10,0.1,nan,0.5,0.1,0.7,",
+    )
+    assert refused(batches) == [
+        ("line 2", "energy_mj|value"),
+        ("line 3", "energy_mj|value"),
+        ("line 4", "duration_ns|value"),
+        ("line 5", "end_ns|value"),
+        ("line 6", "cell_count"),
+        ("line 7", "energy_mj|value"),
+    ]
+
+
+def test_headers_of_codecarbon() -> None:
+    assert codecarbon.recognizes(Head("any", f"{EMISSIONS}\n".encode()))
+    other = EMISSIONS.replace("energy_consumed", "energy")
+    assert not codecarbon.recognizes(Head("any", f"{other}\n".encode()))
+
+
 READING = """
     Instantaneous power reading:                   332 Watts
     Minimum during sampling period:                 68 Watts
@@ -118,7 +187,6 @@ READING = """
     Sampling period:                          00000001 Seconds.
     Power reading state is:                   activated
 """
-NOON_NS = int(datetime(2024, 2, 15, 8, 36, 1, tzinfo=UTC).timestamp()) * 10**9
 
 
 def nodes(*texts: str, **told: Any) -> list[dict[str, Any]]:

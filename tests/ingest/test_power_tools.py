@@ -14,6 +14,7 @@ from ingest.sources import (
     Head,
     Source,
     amd_smi,
+    codecarbon,
     dcgmi_dmon,
     ipmitool,
     nvidia_smi,
@@ -34,6 +35,7 @@ TOOLS: list[Source] = [
     module.SOURCE
     for module in (
         amd_smi,
+        codecarbon,
         dcgmi_dmon,
         ipmitool,
         nvidia_smi,
@@ -149,5 +151,5 @@ def test_levels_are_told_apart() -> None:
         }
     assert levels.pop("ipmitool") == levels.pop("redfish") == {"node_ac"}
     assert levels.pop("nvidia-smi-xml") == {"gpu_board", "module"}
-    assert levels.pop("zeus") == set()
+    assert levels.pop("zeus") == levels.pop("codecarbon") == set()
     assert set.union(*levels.values()) == {"gpu_board"}
