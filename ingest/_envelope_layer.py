@@ -39,6 +39,11 @@ class Fault:
         """What was expected, and what can be done, in words."""
         return f"expected {self.expected}; {self.mend}"
 
+    @property
+    def text(self) -> str:
+        """All of it in words."""
+        return f"{self.rule} at {self.place}: {self.hint}"
+
 
 def changed(place: int) -> Fault:
     """Return the fault of a file that is shorter than when it was hashed.

@@ -13,7 +13,7 @@ from ingest._envelope_members import BZIP2, GZIP, XZ, Members
 from ingest._envelope_text import ENCODINGS, Utf16
 from ingest._envelope_zstd import Zstd
 
-__all__ = ["MOST_ENVELOPES", "ExpandedFile", "Fault"]
+__all__ = ["MOST_ENVELOPES", "MOST_RATIO", "SMALL_BYTES", "ExpandedFile", "Fault"]
 
 #: Envelopes in one another that are opened: packed by a tool, and again by what moved
 #: the file. More of them are somebody's trap.
@@ -23,11 +23,11 @@ MOST_ENVELOPES: Final = 2
 _START: Final = 10
 
 #: Bytes of content that any file may have, however small it is. [B]
-_FREE_BYTES: Final = 1 << 30
+SMALL_BYTES: Final = 1 << 30
 
 #: Beyond that, how many times its size on disk the content of a file may be: logs that
 #: repeat themselves pack to a hundredth, and only bombs to less than a thousandth.
-_MOST_RATIO: Final = 1_000
+MOST_RATIO: Final = 1_000
 
 #: Bytes that are buffered for readers of lines. [B]
 _BUFFER: Final = 1 << 18
@@ -100,7 +100,7 @@ class ExpandedFile(io.BufferedReader):
 
     def _unfold(self, file: PlainFile) -> PlainFile | Layer:
         """Put a layer on the file for each of its envelopes; return the last."""
-        most = max(_FREE_BYTES, _MOST_RATIO * file.size_on_disk)
+        most = max(SMALL_BYTES, MOST_RATIO * file.size_on_disk)
         start = file.read(_START)
         file.seek(0)
         while envelope := _envelope_of(start):

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from ingest import _disk, manifest
+from ingest._archive_store import remove_leftovers
 from ingest.errors import LakeError
 
 #: The views over the lake. Their file comes after a first commit, never before.
@@ -41,6 +42,7 @@ def recover(root: Path, replaced_before_ns: int) -> None:
             path.unlink(missing_ok=True)
     for path in root.glob(f"{_disk.PARTIAL}*"):
         path.unlink(missing_ok=True)
+    remove_leftovers(root)
 
 
 def _parts_on_disk(root: Path) -> Iterator[Path]:

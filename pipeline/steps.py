@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
 from analysis import RESULTS
 from ingest import catalog, planning, staging
+from ingest.archives import unpacked
 from ingest.discovery import Found, Options, discover
 from ingest.known import display
 from ingest.lake import Writer, known_files, open_writer, snapshot
@@ -19,6 +20,7 @@ from pipeline.logs import Say
 from pipeline.reporting import write_report
 from pipeline.settings import Settings
 from pipeline.summaries import Ingested, first_faults
+from pipeline.unpacking import UNPACKING, Unpacking
 
 #: Stages batches of files: in this process, or as tasks of a flow.
 StageAll = Callable[[Path, Sequence[list[Candidate]]], Iterable[Staged]]
@@ -32,6 +34,7 @@ def ingest(
     found: Sequence[Found],
     stage_all: StageAll,
     say: Say,
+    unpacking: Unpacking = UNPACKING,
 ) -> Ingested:
     """Bring files into the lake, a commit for each batch of them.
 
@@ -40,10 +43,21 @@ def ingest(
         found: Files that were asked for.
         stage_all: Reads batches of files into parts, side by side where it can.
         say: Told of progress.
+        unpacking: How archives among them are unpacked.
 
     Raises:
         LakeError: If the lake is damaged.
+        SettingError: If a run card in an archive cannot be used.
     """
+    options, limits = unpacking.options, unpacking.limits
+    with unpacked(found, options, writer.root, limits) as inside:
+        done = _ingest(writer, inside.found, stage_all, say)
+    return replace(done, unreadable=(*done.unreadable, *inside.unread))
+
+
+def _ingest(
+    writer: Writer, found: Sequence[Found], stage_all: StageAll, say: Say
+) -> Ingested:
     plan = planning.plan(found, known_files(writer.root))
     say(f"{len(found)} files found, {len(plan.candidates)} of them new")
     batches = list(plan.batches())
@@ -155,7 +169,8 @@ def main_job(settings: Settings, order: Order, stage_all: StageAll, say: Say) ->
     lake = settings.lake
     found = discover(order.paths, order.options, lake)
     with open_writer(lake, wait=order.wait, grace_s=settings.grace_s) as writer:
-        ingested = ingest(writer, found, stage_all, say)
+        unpacking = Unpacking.of(order.options, settings)
+        ingested = ingest(writer, found, stage_all, say, unpacking)
         say("analysing")
         analyzed = analyze(writer, settings)
     say("writing the report")

@@ -26,14 +26,17 @@ def ingest(*paths: Paths, reading: Reading = READING, common: Common = COMMON) -
     from ingest.discovery import discover
     from ingest.lake import open_writer
     from pipeline import steps
+    from pipeline.unpacking import Unpacking
 
     settings = settings_of(common, reading)
-    found = discover(paths, reading.options(settings), settings.lake)
+    options = reading.options(settings)
+    found = discover(paths, options, settings.lake)
+    unpacking = Unpacking.of(options, settings)
     stage_all = steps.stage_in_threads(settings.jobs)
     with open_writer(
         settings.lake, wait=common.wait, grace_s=settings.grace_s
     ) as writer:
-        done = steps.ingest(writer, found, stage_all, common.say)
+        done = steps.ingest(writer, found, stage_all, common.say, unpacking)
     head, *rest = done.lines()
     answer(head)
     for line in rest:

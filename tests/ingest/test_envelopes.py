@@ -212,7 +212,7 @@ def test_a_third_envelope_is_refused(tmp_path: Path) -> None:
 def test_a_bomb_ends_at_its_limit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(_expanded, "_FREE_BYTES", 1_000_000)
+    monkeypatch.setattr(_expanded, "SMALL_BYTES", 1_000_000)
     bomb = gzip.compress(gzip.compress(bytes(64_000_000)))
     with ExpandedFile(put(tmp_path, bomb)) as file:
         size = sum(map(len, iter(lambda: file.read(100_000), b"")))
@@ -226,7 +226,7 @@ def test_a_bomb_ends_at_its_limit(
 def test_what_packs_well_is_no_bomb(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(_expanded, "_FREE_BYTES", 1_000)
+    monkeypatch.setattr(_expanded, "SMALL_BYTES", 1_000)
     steady = b"same line over and over\n" * 100_000
     assert opened(put(tmp_path, gzip.compress(steady))) == (steady, None)
 
