@@ -99,9 +99,9 @@ KINDS: Final = (
     Kind(
         "job_node_fail",
         r"\*\*\* (?:JOB|STEP) \S+ ON (\S+) CANCELLED AT \S+ DUE TO NODE FAILURE",
-        "job was ended because a node failed",
+        "step was ended because a node of its job failed",
         "host",
-        "error",
+        "info",
     ),
     Kind(
         "batch_job_missing",

@@ -17,6 +17,7 @@ from ingest.sources._console_maxtext import MAXTEXT
 from ingest.sources._console_megatron import MEGATRON
 from ingest.sources._console_nccl import NCCL_WARNINGS
 from ingest.sources._console_nccl_calls import NCCL_CALLS
+from ingest.sources._console_slurm import SLURM
 from ingest.sources._console_timers import MEGATRON_TIMERS
 from ingest.sources._console_torchelastic import TORCHELASTIC
 from ingest.sources._console_torchtitan import TORCHTITAN
@@ -36,6 +37,7 @@ LINE_FORMATS: Final[tuple[LineFormat, ...]] = (
     NCCL_CALLS,
     NCCL_WARNINGS,
     WATCHDOG,
+    SLURM,
     TORCHELASTIC,
     TORCHTITAN,
 )

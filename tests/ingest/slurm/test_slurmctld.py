@@ -81,7 +81,7 @@ def rows_of(*lines: str, **told: Any) -> list[dict[str, Any]]:
         (
             "error: *** STEP 48.0 ON n1 CANCELLED AT 22:46:00 DUE TO NODE FAILURE ***",
             "job_node_fail",
-            "error",
+            "info",
         ),
         (
             KILLED,
