@@ -117,8 +117,10 @@ def parse(data: bytes, path: Path | str) -> RunCard:
     Raises:
         SettingError: If it is not TOML, or has a field or a value it may not have.
     """
+    # editors put a byte order mark there, and shared file systems NUL bytes
+    text = data.removeprefix(b"\xef\xbb\xbf").rstrip(b"\0")
     try:
-        card = msgspec.toml.decode(data, type=RunCard)
+        card = msgspec.toml.decode(text, type=RunCard)
     except (msgspec.MsgspecError, ValueError, OverflowError, RecursionError) as error:
         message = f"{path}: not a run card: {_one_line(error)}; correct the file"
         raise SettingError(message) from error

@@ -1,11 +1,14 @@
 """The host map that a run card names: which GPU each rank has, and where it is."""
 
+import io
 from collections.abc import Iterator
 from typing import BinaryIO, Final
 
 import polars as pl
 
 from ingest.errors import UnreadableFileError
+from ingest.sources._lines import blocks, refuse_all
+from ingest.sources._lines_csv import cell, names_of, split
 from ingest.sources._source import Batch, Head, Reading, Source
 from ingest.tables import HostMap
 
@@ -40,8 +43,7 @@ def read(stream: BinaryIO, reading: Reading) -> Iterator[Batch]:
     """Read a map; an empty rank marks a spare.
 
     Raises:
-        UnreadableFileError: If it is not a CSV with one field for each column, or is
-            far longer than a map can be.
+        UnreadableFileError: If it has no line, or is far longer than a map can be.
     """
     data = stream.read(MOST_BYTES + 1)
     if len(data) > MOST_BYTES or data.count(b"\n") > MOST_ROWS + 1:
@@ -51,29 +53,33 @@ def read(stream: BinaryIO, reading: Reading) -> Iterator[Batch]:
             f"at most {MOST_ROWS} rows and {MOST_BYTES} bytes",
             "keep one row for each rank or spare",
         )
-    try:
-        cells = pl.read_csv(data, infer_schema=False, encoding="utf8-lossy")
-    except pl.exceptions.PolarsError as error:
-        reason = " ".join(str(error).split())
-        raise UnreadableFileError(
-            reading.path, "table", "a CSV with a header", f"correct it ({reason})"
-        ) from error
-    cells = cells.rename(str.strip)
-    texts = [pl.col(name).str.strip_chars().replace("", None) for name in cells.columns]
-    cells = cells.with_columns(texts)
-    lines = pl.int_range(2, pl.len() + 2).cast(pl.String)
-    rows = cells.with_columns(
-        pl.col("rank").cast(pl.Int32, strict=False).alias("_rank"),
-        run_id=pl.lit(reading.run_id),
-        place=pl.concat_str(pl.lit("line "), lines),
+    whole = list(blocks(io.BytesIO(data)))
+    lines = pl.concat([block.table() for block in whole]) if whole else pl.DataFrame()
+    if lines.is_empty():
+        mend = "write the header of a map and a line for each rank"
+        raise UnreadableFileError(reading.path, "line 1", "a header", mend)
+    names = names_of(lines["line"][0])
+    cells = split(lines.slice(1), len(names), quotes=True).select(
+        "place", "line", "rule", **{name: cell(i) for i, name in enumerate(names)}
     )
-    # a rank that is no number is not a spare: give it one that the table refuses
-    bad = pl.col("rank").is_not_null() & pl.col("_rank").is_null()
-    rank = pl.when(bad).then(pl.lit(-1)).otherwise("_rank").cast(pl.Int32)
-    rows = rows.with_columns(rank=rank, spare=_spare()).drop("_rank")
+    good = cells.filter(pl.col("rule").is_null()).drop("line", "rule")
+    yield Batch(
+        {HostMap: _rows(good, reading)} if good.height else {},
+        refuse_all(HostMap, cells.filter(pl.col("rule").is_not_null())),
+        records=cells.height,
+        repairs=sum(block.repairs for block in whole),
+    )
+
+
+def _rows(cells: pl.DataFrame, reading: Reading) -> pl.DataFrame:
+    """Return the rows of lines; a rank that is no number gets one that is refused."""
+    rank = pl.col("rank").cast(pl.Int32, strict=False)
+    bad = pl.col("rank").is_not_null() & rank.is_null()
+    given = pl.when(bad).then(pl.lit(-1, pl.Int32)).otherwise(rank)
+    rows = cells.with_columns(rank=given, run_id=pl.lit(reading.run_id))
     if "local_rank" in rows.columns:
         rows = rows.with_columns(pl.col("local_rank").cast(pl.Int32, strict=False))
-    yield Batch({HostMap: rows}, records=rows.height)
+    return rows.with_columns(spare=_spare())
 
 
 def _spare() -> pl.Expr:
@@ -83,7 +89,7 @@ def _spare() -> pl.Expr:
 
 SOURCE: Final = Source(
     name="host-map",
-    version=2,
+    version=3,
     describes="CSV of ranks and where their GPUs are (hosts.csv of a run card)",
     tables=(HostMap,),
     options=frozenset({"run_id"}),

@@ -15,6 +15,7 @@ import polars as pl
 
 from ingest.errors import UnreadableFileError
 from ingest.sources._console_steps import batch
+from ingest.sources._json_whole import NotJsonError, decode_whole
 from ingest.sources._source import RAW_CHARACTERS, Batch, Head, Reading, Source
 from ingest.tables import TrainingMetrics
 
@@ -63,8 +64,8 @@ def read(stream: BinaryIO, reading: Reading) -> Iterator[Batch]:
         mend = "give the state of one training"
         raise UnreadableFileError(reading.path, f"byte {MOST_BYTES}", expected, mend)
     try:
-        state = msgspec.json.decode(data.removeprefix(b"\xef\xbb\xbf"), type=_State)
-    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
+        state, repairs = decode_whole(data, _State)
+    except NotJsonError as error:
         mend = f"copy it again ({error})"
         raise UnreadableFileError(reading.path, "file", expected, mend) from error
     logs = [
@@ -74,7 +75,9 @@ def read(stream: BinaryIO, reading: Reading) -> Iterator[Batch]:
     ]
     rule = pl.when(pl.col("step").is_null()).then(pl.lit("step|required"))
     frame = pl.DataFrame(logs, schema=_SCHEMA, orient="row").with_columns(rule=rule)
-    yield replace(batch(frame, reading, "entry"), records=len(state.log_history))
+    yield replace(
+        batch(frame, reading, "entry"), records=len(state.log_history), repairs=repairs
+    )
 
 
 def _cells(entry: object) -> tuple[int | None, float | None, float | None, str]:
