@@ -43,6 +43,9 @@ _SOFTWARE: Final = ("software", "driver", "application", "framework")
 _SCHEDULER: Final = ("scheduler",)
 _USER: Final = ("user",)
 
+#: Components of a source that says that nobody knows.
+_UNKNOWN: Final = ("undetermined", "unknown")
+
 #: Component of a code of the application once it is laid to the GPU.
 DEFECT_COMPONENT: Final = "gpu"
 
@@ -83,7 +86,7 @@ def category() -> pl.Expr:
         .then(pl.lit("software"))
         .when(component.is_in(_SCHEDULER))
         .then(pl.lit("scheduler"))
-        .when(component.is_null())
+        .when(component.is_null() | component.is_in(_UNKNOWN))
         .then(pl.lit("unattributed"))
         .otherwise(pl.lit("hardware"))
     )
