@@ -83,12 +83,12 @@ class Unpacker:
             self._refuse(archive, "", _reason(error))
             return
         cards = MemberCards(self._options, self._cards, archive, kept)
-        for member in kept:
+        for member in cards.files():
             inner = kind_of(member.path)
             if inner is None:
-                yield cards.described(member)
+                yield member
             elif depth < MOST_ARCHIVES:
-                yield from self._open(cards.described(member), inner, budget, depth + 1)
+                yield from self._open(member, inner, budget, depth + 1)
             else:
                 reason = f"more than {MOST_ARCHIVES} archives, one in the other"
                 self.unread.append((member.shown, f"{reason}; unpack it before"))

@@ -172,6 +172,33 @@ def test_a_card_and_its_map_are_in_the_archive(tmp_path: Path) -> None:
         assert len(inside.found) == 2
 
 
+def test_the_nearest_mapping_in_an_archive_applies(tmp_path: Path) -> None:
+    # GIVEN mappings that were given, beside an archive, and in it
+    def card(name: str) -> str:
+        columns = "columns = {step = 'n', loss = 'l'}\n"
+        return f"name = '{name}'\n[[map]]\ntable = 'training_metrics'\n{columns}"
+
+    (tmp_path / "in").mkdir()
+    (tmp_path / "given.toml").write_text(card("given"))
+    (tmp_path / "in" / "mapping.toml").write_text(card("beside"))
+    packed = tar(
+        ("top.csv", b"x"),
+        ("r/mapping.toml", card("inside").encode()),
+        ("r/deep/a.csv", b"x"),
+        ("other/mapping.toml", b"for = 'something else'"),
+    )
+    options = Options(mappings=(tmp_path / "given.toml",))
+    with opened(tmp_path, {"x.tar": packed}, options) as inside:
+        said = {f.name: [one.name for one in f.mappings] for f in inside.found}
+    # THEN each member has what was given and the nearest, and one that is used is no
+    # file itself
+    assert said == {
+        "top.csv": ["given", "beside"],
+        "a.csv": ["given", "inside"],
+        "mapping.toml": ["given", "beside"],
+    }
+
+
 def test_archives_are_opened_in_archives_once(tmp_path: Path) -> None:
     # GIVEN archives in one another
     deepest = zipped({"three.log": b"3"})
