@@ -144,9 +144,9 @@ def _rule() -> pl.Expr:
 def _rows(told: pl.DataFrame, reading: Reading) -> pl.DataFrame:
     """Return a row for each node of an interruption, or one where none is told."""
     alike = ["start_ns", "gpu", "cause", "component", "category"]
-    assumed = pl.col("naive") & pl.lit(reading.zone_basis == "assumed")
     own_run = pl.col("run") if reading.run_id_basis != "run_card" else pl.lit(None)
     said = [pl.col(name) for name in ("category", "component", "cause")]
+    message = pl.concat_str(said, separator=": ", ignore_nulls=True)
     numbered = told.with_columns(
         occurrence=pl.int_range(pl.len(), dtype=pl.Int32).over(alike)
     )
@@ -154,22 +154,23 @@ def _rows(told: pl.DataFrame, reading: Reading) -> pl.DataFrame:
         "place",
         "end_ns",
         "occurrence",
+        _quality(reading).alias("time_quality"),
         cluster=pl.lit(reading.cluster),
         run_id=pl.coalesce(own_run, pl.lit(reading.run_id)),
         host=pl.col("hosts"),
         gpu_key=pl.col("gpu"),
         time_ns=pl.col("start_ns"),
-        time_quality=pl.when(assumed)
-        .then(pl.lit("zone_assumed"))
-        .otherwise(pl.lit("exact")),
         source=pl.lit(SOURCE_WORD),
         code=words.code(),
         name=pl.coalesce("cause", "component", "category"),
         component=words.component(),
         severity=pl.when("is_planned").then(pl.lit("info")).otherwise(pl.lit("fatal")),
-        message=pl.concat_str(said, separator=": ", ignore_nulls=True).str.head(
-            RAW_CHARACTERS
-        ),
+        message=message.str.head(RAW_CHARACTERS),
         inferred=pl.lit(value=False),
         line_count=pl.lit(1, pl.Int64),
     )
+
+
+def _quality(reading: Reading) -> pl.Expr:
+    assumed = pl.col("naive") & pl.lit(reading.zone_basis == "assumed")
+    return pl.when(assumed).then(pl.lit("zone_assumed")).otherwise(pl.lit("exact"))

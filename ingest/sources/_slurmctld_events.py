@@ -102,40 +102,38 @@ def _with_reasons(lines: pl.DataFrame) -> pl.DataFrame:
 
 def _codes() -> list[pl.Expr]:
     """Return `code`, `name`, `component`, `severity` and `line_count`."""
-    kinds = KINDS
-    is_set = pl.col("sets")
-    words = pl.coalesce("reason", "message")
-
-    def of_kind(values: list[str | None]) -> pl.Expr:
-        return pl.col("kind").replace_strict(
-            list(range(len(kinds))), values, default=None, return_dtype=pl.String
-        )
-
     planned = (pl.col("set_to") == "node_drain") & pl.col("reason").str.contains(
         PLANNED
     ).fill_null(value=False)
     severity = pl.col("set_to").replace_strict(_SEVERITIES, default=None)
-    set_severity = pl.when(planned).then(pl.lit("info")).otherwise(severity)
-    name = pl.col("set_to").replace_strict(_NAMES, default=None)
+    told = component(pl.coalesce("reason", "message"))
+    of_state = {
+        "code": pl.col("set_to"),
+        "name": pl.col("set_to").replace_strict(_NAMES, default=None),
+        "component": told,
+        "severity": pl.when(planned).then(pl.lit("info")).otherwise(severity),
+    }
+    of_kind = {
+        "code": _of_kind([kind.code for kind in KINDS]),
+        "name": _of_kind([kind.name for kind in KINDS]),
+        "component": pl.coalesce(_of_kind([kind.component for kind in KINDS]), told),
+        "severity": _of_kind([kind.severity for kind in KINDS]),
+    }
     return [
-        pl.when(is_set)
-        .then("set_to")
-        .otherwise(of_kind([k.code for k in kinds]))
-        .alias("code"),
-        pl.when(is_set)
-        .then(name)
-        .otherwise(of_kind([k.name for k in kinds]))
-        .alias("name"),
-        pl.when(is_set)
-        .then(component(words))
-        .otherwise(pl.coalesce(of_kind([k.component for k in kinds]), component(words)))
-        .alias("component"),
-        pl.when(is_set)
-        .then(set_severity)
-        .otherwise(of_kind([k.severity for k in kinds]))
-        .alias("severity"),
+        *(
+            pl.when("sets").then(value).otherwise(of_kind[name]).alias(name)
+            for name, value in of_state.items()
+        ),
         (1 + pl.col("lent").cast(pl.Int64)).alias("line_count"),
     ]
+
+
+def _of_kind(values: list[str] | list[str | None]) -> pl.Expr:
+    """Return what each kind has for a value."""
+    places = list(range(len(KINDS)))
+    return pl.col("kind").replace_strict(
+        places, values, default=None, return_dtype=pl.String
+    )
 
 
 def _nodes(reading: Reading) -> pl.Expr:

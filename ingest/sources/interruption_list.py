@@ -61,13 +61,7 @@ def read(stream: BinaryIO, reading: Reading) -> Iterator[Batch]:
     Raises:
         UnreadableFileError: If it has no header of a list, or is far longer than one.
     """
-    data = stream.read(MOST_BYTES + 1)
-    if len(data) > MOST_BYTES:
-        expected = f"a list of at most {MOST_BYTES} bytes"
-        raise UnreadableFileError(reading.path, "file", expected, "keep a list per run")
-    text = data.decode("utf-8-sig", errors="replace")
-    plain = text.replace("\0", "").lstrip()
-    repairs = int("\0" in text) + int(b"\xef\xbf\xbd" not in data and "\ufffd" in text)
+    plain, repairs = _text(stream.read(MOST_BYTES + 1), reading)
     header = plain.partition("\n")[0].strip("\r")
     delimiter = _delimiter(header) if len(header) <= RAW_CHARACTERS else None
     if delimiter is None:
@@ -79,21 +73,40 @@ def read(stream: BinaryIO, reading: Reading) -> Iterator[Batch]:
         )
     names, cells, refused = _cells(plain, delimiter)
     places, unit, unknown = place(names)
-    frame = pl.DataFrame(
-        [
-            {"place": where, "raw": delimiter.join(row)[:RAW_CHARACTERS]}
-            | {kind: row[index].strip() or None for kind, index in places.items()}
-            for where, row in cells
-        ],
-        schema=dict.fromkeys(["place", "raw", *COLUMNS], pl.String),
-    )
-    batch = rows_of(frame, unit, reading)
+    batch = rows_of(_frame(cells, places, delimiter), unit, reading)
     yield Batch(
         batch.rows,
         (*refused, *batch.refused),
         records=len(cells) + len(refused),
         repairs=repairs + unknown,
         zone_used=batch.zone_used,
+    )
+
+
+def _text(data: bytes, reading: Reading) -> tuple[str, int]:
+    """Return a list as text, and how often it had to be mended."""
+    if len(data) > MOST_BYTES:
+        expected = f"a list of at most {MOST_BYTES} bytes"
+        raise UnreadableFileError(reading.path, "file", expected, "keep a list per run")
+    text = data.decode("utf-8-sig", errors="replace")
+    is_bad = b"\xef\xbf\xbd" not in data and "\ufffd" in text
+    return text.replace("\0", "").lstrip(), int("\0" in text) + int(is_bad)
+
+
+def _frame(
+    cells: list[tuple[str, list[str]]], places: dict[str, int], delimiter: str
+) -> pl.DataFrame:
+    """Return the cells that are known by what they are, with `place` and `raw`."""
+    rows: list[dict[str, str | None]] = [
+        {
+            "place": where,
+            "raw": delimiter.join(row)[:RAW_CHARACTERS],
+            **{kind: row[index].strip() or None for kind, index in places.items()},
+        }
+        for where, row in cells
+    ]
+    return pl.DataFrame(
+        rows, schema=dict.fromkeys(["place", "raw", *COLUMNS], pl.String)
     )
 
 
