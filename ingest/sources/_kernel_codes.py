@@ -115,7 +115,7 @@ def _sxid_name() -> pl.Expr:
     """Return the words of a switch error, without severity and link."""
     words = _MESSAGE.extract(patterns.SXID, 3)
     plain = words.str.replace(r"^(?:Non-)?[Ff]atal(?:, |$)", "")
-    plain = plain.str.replace(r"^Link -?\d+ ", "").str.strip_chars()
+    plain = plain.str.replace(r"^Link -?[0-9]+ ", "").str.strip_chars()
     return pl.when(plain == "").then(None).otherwise(plain).fill_null(UNKNOWN_NAME)
 
 

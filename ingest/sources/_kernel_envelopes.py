@@ -12,23 +12,25 @@ from ingest.times import SECOND_NS, naive_to_ns
 #: ISO 8601: date, time, fraction after a point or a comma, offset. Years are those
 #: whose nanoseconds fit 64 bits. `journalctl -o short-full` writes UTC as a word.
 ISO_STAMP: Final = (
-    r"((?:19[7-9]|20\d|21\d)\d-\d{2}-\d{2})[T ](\d{2}:\d{2}:\d{2})"
-    r"(?:[.,](\d{1,9}))?(Z|[+-]\d{2}:?\d{2}| UTC\b)?"
+    r"((?:19[7-9]|20[0-9]|21[0-9])[0-9]-[0-9]{2}-[0-9]{2})[T ]"
+    r"([0-9]{2}:[0-9]{2}:[0-9]{2})"
+    r"(?:[.,]([0-9]{1,9}))?(Z|[+-][0-9]{2}:?[0-9]{2}| UTC\b)?"
 )
 
 #: `journalctl -o short-unix`: seconds since 1970, node.
-UNIX_START: Final = r"^(\d{9,10})\.(\d{6}) (\S+) "
+UNIX_START: Final = r"^([0-9]{9,10})\.([0-9]{6}) (\S+) "
 
 #: `dmesg -T`: month, day, time and year of the node's own clock.
 CTIME_STAMP: Final = (
-    r"\[\w{3} (\w{3}) +(\d{1,2}) (\d{2}:\d{2}:\d{2}) ((?:19[7-9]|20\d|21\d)\d)\]"
+    r"\[\w{3} (\w{3}) +([0-9]{1,2}) ([0-9]{2}:[0-9]{2}:[0-9]{2})"
+    r" ((?:19[7-9]|20[0-9]|21[0-9])[0-9])\]"
 )
 
 #: Seconds since boot: nine digits are 31 years.
-BOOT_STAMP: Final = r"\[ *(\d{1,9})\.(\d{1,9})\]"
+BOOT_STAMP: Final = r"\[ *([0-9]{1,9})\.([0-9]{1,9})\]"
 
 #: Record of /dev/kmsg: priority, number, microseconds since boot, flags.
-KMSG_STAMP: Final = r"\d{1,3},\d{1,20},(\d{1,15}),[^;]{0,200};"
+KMSG_STAMP: Final = r"[0-9]{1,3},[0-9]{1,20},([0-9]{1,15}),[^;]{0,200};"
 
 #: How long after a file was written a stamp of `dmesg -T` may seem to lie where the
 #: zone is not known: zones reach 14 hours. [ns]

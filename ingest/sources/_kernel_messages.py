@@ -74,8 +74,10 @@ def part() -> pl.Expr:
         pl.format("GPU instance {}, compute instance {}", instance, compute),
         pl.format("GPU instance {}", instance),
         _MESSAGE.extract(patterns.PLACE),
-        pl.format("link {}", _MESSAGE.extract(r"SXid .*, Link (-?\d{1,4}) ")),
-        pl.format("module {}", _MESSAGE.extract(r"Port module event.* module (\d+)")),
+        pl.format("link {}", _MESSAGE.extract(r"SXid .*, Link (-?[0-9]{1,4}) ")),
+        pl.format(
+            "module {}", _MESSAGE.extract(r"Port module event.* module ([0-9]+)")
+        ),
         _MESSAGE.extract(r"^mlx5_core ([0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7])"),
         *(_MESSAGE.extract(pattern) for pattern in evidence.PARTS),
     )

@@ -9,12 +9,14 @@ ADDRESS: Final = r"([0-9A-Fa-f]{4,8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2})(?:\.[0-9A-Fa
 
 #: First words of every message that matters, wherever in a line it starts.
 STARTS: Final = (
-    r"(?:NVRM: |(?:nvidia-nvswitch\d{0,4}: )?SXid |mlx5_|Port module event"
+    r"(?:NVRM: |(?:nvidia-nvswitch[0-9]{0,4}: )?SXid |mlx5_|Port module event"
     rf"|rtc_cmos |setting system clock |{evidence.ANY})"
 )
 
-XID: Final = rf"NVRM: Xid \((?:PCI:)?{ADDRESS}[^)]{{0,40}}\):? ?(\d{{1,9}})(?:[,\s]|$)"
-SXID: Final = rf"SXid \(PCI:{ADDRESS}\): (\d{{1,9}})(?:, ?(.*)|\s|$)"
+XID: Final = (
+    rf"NVRM: Xid \((?:PCI:)?{ADDRESS}[^)]{{0,40}}\):? ?([0-9]{{1,9}})(?:[,\s]|$)"
+)
+SXID: Final = rf"SXid \(PCI:{ADDRESS}\): ([0-9]{{1,9}})(?:, ?(.*)|\s|$)"
 OFF_BUS: Final = (
     rf"NVRM: GPU (?:at )?(?:PCI:)?{ADDRESS}:? (?:GPU )?has fallen off the bus"
 )
@@ -25,20 +27,21 @@ UUID: Final = rf"NVRM: GPU at (?:PCI:)?{ADDRESS}: (GPU-[0-9A-Fa-f-]{{36}})"
 SERIAL: Final = r"NVRM: GPU Board Serial Number: ([0-9A-Za-z]{6,32})"
 SERIAL_AT: Final = rf"NVRM: GPU {ADDRESS}: GPU serial number is ([0-9A-Za-z]{{6,32}})"
 NIC_MODULE: Final = r"Port module event\[(\w{1,20})\]"
-CLOCK: Final = r"setting system clock to .{0,60}\((\d{9,10})\)"
+CLOCK: Final = r"setting system clock to .{0,60}\(([0-9]{9,10})\)"
 
-_SXID_MORE: Final = r"SXid \(PCI:[^)]+\): \d+, (?:Severity|Data) "
-_MALFORMED: Final = r"NVRM: Xid|nvswitch\d{0,4}: SXid"
+_SXID_MORE: Final = r"SXid \(PCI:[^)]+\): [0-9]+, (?:Severity|Data) "
+_MALFORMED: Final = r"NVRM: Xid|nvswitch[0-9]{0,4}: SXid"
 
 #: What an error of the fifth generation's links tells: unit, severity, whether it was
 #: injected (`i1`; it is no instance), link. 145 `RLW_RXPIPE Nonfatal XC0 i0 Link 13`.
 NVLINK5: Final = (
-    r"[ ,]([A-Z][A-Z0-9_/]{1,60}) +(Fatal|Nonfatal) +XC\d+ +i(\d+) +Link +(-?\d+)"
+    r"[ ,]([A-Z][A-Z0-9_/]{1,60}) +(Fatal|Nonfatal) +XC[0-9]+ +i([0-9]+)"
+    r" +Link +(-?[0-9]+)"
 )
 
 #: Instances of a partitioned GPU, and where in the chip an exception was.
 MIG: Final = r"\(PCI:[^)]* GPU-I:(\w+)(?: GPU-CI:(\w+))?\)"
-PLACE: Final = r"\((GPC \d+(?:, TPC \d+)?(?:, SM \d+)?)\)"
+PLACE: Final = r"\((GPC [0-9]+(?:, TPC [0-9]+)?(?:, SM [0-9]+)?)\)"
 
 #: Kinds of messages of network cards, with their meaning and severity.
 NICS: Final = {

@@ -16,9 +16,9 @@ from ingest.sources._kernel_evidence import EVIDENCE
 _NOTICE: Final = "|".join(one.pattern for one in EVIDENCE if one.severity == "info")
 
 #: A stamp up to its minutes, and the whole seconds since boot.
-_MINUTE: Final = r"^(.{0,40}?[T ]\d{2}:\d{2}):\d{2}"
-_BOOT_S: Final = r"\[ *(\d{1,9})\.\d"
-_KMSG_US: Final = r"^\d{1,3},\d{1,20},(\d{1,15}),"
+_MINUTE: Final = r"^(.{0,40}?[T ][0-9]{2}:[0-9]{2}):[0-9]{2}"
+_BOOT_S: Final = r"\[ *([0-9]{1,9})\.[0-9]"
+_KMSG_US: Final = r"^[0-9]{1,3},[0-9]{1,20},([0-9]{1,15}),"
 
 #: Seconds in which equal notices are one. [s]
 SAME_S: Final = 60

@@ -18,8 +18,8 @@ MONTHS: Final = tuple(calendar.month_abbr[1:])
 
 #: Start of a line of syslog (RFC 3164): month, day, time, fraction, node.
 SYSLOG_START: Final = (
-    rf"^(?:<\d{{1,3}}>)?({'|'.join(MONTHS)}) +(\d{{1,2}}) "
-    r"(\d{2}:\d{2}:\d{2})(?:\.(\d{1,9}))? (\S+)"
+    rf"^(?:<[0-9]{{1,3}}>)?({'|'.join(MONTHS)}) +([0-9]{{1,2}}) "
+    r"([0-9]{2}:[0-9]{2}:[0-9]{2})(?:\.([0-9]{1,9}))? (\S+)"
 )
 
 #: Days by which lines may be out of order without a New Year between them: nodes that
@@ -36,7 +36,9 @@ _AHEAD: Final = timedelta(days=1)
 _LEAP_REACH: Final = 8
 
 #: What the kernel says as it starts: year and month, in UTC.
-_CLOCK: Final = r"setting system clock to ((?:19[7-9]|20\d|21\d)\d)-(\d{2})-"
+_CLOCK: Final = (
+    r"setting system clock to ((?:19[7-9]|20[0-9]|21[0-9])[0-9])-([0-9]{2})-"
+)
 
 _CARRY: Final = {"host": pl.String, "day": pl.Int32, "turn": pl.Int32}
 _FEBRUARY_29: Final = 1 * 31 + 29

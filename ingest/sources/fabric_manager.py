@@ -17,14 +17,14 @@ from ingest.tables import Failures
 from ingest.times import naive_to_ns
 
 _START: Final = (
-    r"^\[(\w{3}) +(\d{1,2}) ((?:19[7-9]|20\d|21\d)\d) (\d{2}:\d{2}:\d{2})\]"
-    r" \[(\w+)\] \[tid \d+\] "
+    r"^\[(\w{3}) +([0-9]{1,2}) ((?:19[7-9]|20[0-9]|21[0-9])[0-9])"
+    r" ([0-9]{2}:[0-9]{2}:[0-9]{2})\] \[(\w+)\] \[tid [0-9]+\] "
 )
 _HEAD: Final = re.compile(_START, re.MULTILINE)
 
 #: What the manager says of an error of a switch: severity, code, port.
-_SWITCH: Final = r"detected NVSwitch (non-fatal|fatal) error (\d{1,9})"
-_PORT: Final = r" physical id (\d+) port (\d+)"
+_SWITCH: Final = r"detected NVSwitch (non-fatal|fatal) error ([0-9]{1,9})"
+_PORT: Final = r" physical id ([0-9]+) port ([0-9]+)"
 
 _LEVELS: Final = {"ERROR": "error", "CRITICAL": "fatal"}
 

@@ -237,3 +237,20 @@ def test_blocks_do_not_change_what_is_read(monkeypatch: pytest.MonkeyPatch) -> N
     in_pieces = batches_of(*lines)
     assert rows_of(in_pieces) == whole
     assert sum(batch.records for batch in in_pieces) == len(lines)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "[ ٣٣.٥] ",
+        "٣,٣,٣٣,-;",
+        "Nov ٣ 10:00:00 n1 kernel: ",
+        "Nov 3 ١٠:00:00 n1 kernel: ",
+        "٢٠25-01-21T04:41:44Z n1 kernel: ",
+    ],
+)
+def test_digits_of_other_scripts_are_no_digits(line: str) -> None:
+    assert one_of(line + XID)["time_ns"] is None
+    assert not rows_of(batches_of(line + XID.replace("79", "٧٩")))
+    setting = "setting system clock to ٢٠25-01-21 (1577853٠00)"
+    assert len(rows_of(batches_of(line + setting, line + XID))) == 1
