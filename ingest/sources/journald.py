@@ -37,6 +37,8 @@ _BOM: Final = b"\xef\xbb\xbf"
 #: Bounds of microseconds whose nanoseconds fit 64 bits. [us]
 _MICROSECONDS: Final = range(-(2**63) // 1_000, 2**63 // 1_000)
 
+_BYTE: Final = range(256)
+
 _COLUMNS: Final = {
     "number": pl.Int64,
     "place": pl.String,
@@ -112,11 +114,13 @@ def _of_kernel(entry: journal.Entry) -> tuple[object, ...] | Refusal | None:
 
 
 def _message(value: object) -> str:
-    """Return a message: a text, an array of its bytes, or the texts of a field."""
+    """Return a message on one line: a text, an array of its bytes, or several texts."""
     parts = items(value)
-    if parts and all(isinstance(one, int) and 0 <= one < 256 for one in parts):  # noqa: PLR2004
-        return bytes(int(str(one)) for one in parts).decode("utf-8", errors="replace")
-    return text(value) or " ".join(text(one) for one in parts)
+    if parts and all(type(one) is int and one in _BYTE for one in parts):
+        found = bytes(int(str(one)) for one in parts).decode(errors="replace")
+    else:
+        found = text(value) or " ".join(text(one) for one in parts)
+    return " ".join(found.splitlines())
 
 
 def _frame(told: list[tuple[object, ...]]) -> pl.DataFrame:

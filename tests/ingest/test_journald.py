@@ -76,7 +76,15 @@ def test_times_are_exact() -> None:
 
 
 @pytest.mark.parametrize(
-    "message", [list(XID.encode()), [XID], [XID, "again"], [*XID.encode(), 0xFF]]
+    "message",
+    [
+        list(XID.encode()),
+        [XID],
+        [XID, "again"],
+        [*XID.encode(), 0xFF],
+        f"{XID}\nmore",
+        f"before\r\n{XID}",
+    ],
 )
 def test_messages_that_are_lists(message: list[Any]) -> None:
     assert one_of(entry(message))["code"] == "79"
@@ -87,6 +95,7 @@ def test_messages_that_are_lists(message: list[Any]) -> None:
     [
         {"MESSAGE": None},
         {"MESSAGE": [300, -1]},
+        {"MESSAGE": [True, 78, 86]},
         {"MESSAGE": {"NVRM: ": 1}},
         {"_TRANSPORT": "stdout", "SYSLOG_IDENTIFIER": "python3"},
         {"_TRANSPORT": "syslog", "SYSLOG_IDENTIFIER": "kernel"},
