@@ -18,6 +18,9 @@ from ingest.tables import Jobs
 #: Separator that the cells get: a control character, which no cell has.
 UNIT: Final = "\x1f"
 
+#: Most fields of a listing; sacct knows some hundred.
+FIELDS: Final = 300
+
 #: Rule of a line that does not stand in the columns.
 COLUMN_WIDTH: Final = "column_width"
 
@@ -65,7 +68,11 @@ def parse_columns(header: str, dashes: str) -> Columns | None:
     JobID must be the first of them: the lines come without blanks at their start.
     """
     spans = [match.span() for match in re.finditer("-+", dashes)]
-    if not _DASHES.fullmatch(dashes) or not header.startswith("JobID"):
+    if (
+        len(spans) > FIELDS
+        or not _DASHES.fullmatch(dashes)
+        or not header.startswith("JobID")
+    ):
         return None
     names = tuple(header[start:end].strip() for start, end in spans)
     is_blank = all(

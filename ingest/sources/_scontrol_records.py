@@ -14,7 +14,7 @@ START: Final = (
 )
 
 #: Lines that a record may take; those of jobs and nodes take some thirty.
-RECORD_LINES: Final = 1_000
+RECORD_LINES: Final = 200
 
 
 def records_of(blocks: Iterable[Lines]) -> Iterator[tuple[pl.DataFrame, Lines]]:

@@ -17,6 +17,9 @@ CELL_COUNT: Final = "cell_count"
 #: Lines among which a header is looked for: a date may stand before it.
 HEADER_LINES: Final = 3
 
+#: Most fields of a listing; squeue knows some hundred.
+FIELDS: Final = 300
+
 #: Names of fields: STATE, NODELIST(REASON), S:C:T, CPUS(A/I/O/T), %CPU.
 _NAME: Final = re.compile(r"[A-Z%][A-Z0-9_%:/().+]*")
 
@@ -54,7 +57,7 @@ def parse_listing(line: str) -> Listing | None:
     stripped = tuple(name.strip() for name in names)
     if len(stripped) > 1 and not stripped[-1]:
         stripped = stripped[:-1]
-    if not all(_NAME.fullmatch(name) for name in stripped):
+    if len(stripped) > FIELDS or not all(map(_NAME.fullmatch, stripped)):
         return None
     return Listing(stripped, found[1] if found else "")
 

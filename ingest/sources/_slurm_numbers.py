@@ -7,6 +7,9 @@ import msgspec
 #: Numbers from here on stand for none and for infinite (NO_VAL, INFINITE).
 NO_NUMBER: Final = 0xFFFF_FFF0
 
+#: Digits that a number in text may have.
+_DIGITS: Final = len(str(NO_NUMBER))
+
 
 class Number(msgspec.Struct):
     """A number of the later schemas."""
@@ -25,7 +28,8 @@ def number(told: Told) -> int | None:
     if isinstance(told, Number):
         told = told.number if told.set is not False and not told.infinite else None
     if isinstance(told, str):
-        told = int(told) if told.isascii() and told.isdigit() else None
+        is_number = told.isascii() and told.isdigit() and len(told) <= _DIGITS
+        told = int(told) if is_number else None
     if told is None or not 0 <= told < NO_NUMBER or told != int(told):
         return None
     return int(told)

@@ -96,3 +96,11 @@ def test_a_job_that_is_too_long_is_refused(monkeypatch: pytest.MonkeyPatch) -> N
     batches = read({"jobs": jobs})
     assert len(rows(batches, Jobs)) == 2
     assert refused(batches) == [("entry 2", "record_too_long")]
+
+
+@pytest.mark.parametrize("value", ["9" * 5_000, "-1", "x", 1e300, -1, 1.5, 1 << 70])
+def test_numbers_that_are_none(value: object) -> None:
+    batches = read({"jobs": [job_of_sacct(allocation_nodes=value, restart_cnt=value)]})
+    assert len(rows(batches, Jobs)) + len(refused(batches)) == 1
+    for row in rows(batches, Jobs):
+        assert (row["node_count"], row["restart_count"]) == (None, 0)

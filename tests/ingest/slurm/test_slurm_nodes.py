@@ -172,3 +172,8 @@ def test_nodes_of_scontrol_on_one_line_or_several() -> None:
 )
 def test_slurms_own_settings_are_no_listing(text: str) -> None:
     assert not scontrol.recognizes(Head("slurm.conf", text.encode()))
+
+
+def test_a_header_of_too_many_names_is_none() -> None:
+    names = " ".join(["NODELIST", "STATE", *(f"A{n}" for n in range(5_000))])
+    assert not sinfo.recognizes(Head("x", names.encode()))
