@@ -79,6 +79,9 @@ ELEMENT_BYTES: Final = MappingProxyType(
     }
 )
 
+#: Greatest size that is told.
+_MOST: Final = (1 << 63) - 1
+
 
 def communication_names(
     patterns: tuple[str, ...] = COMMUNICATION_PATTERNS,
@@ -115,4 +118,33 @@ def element_bytes(dtype: pl.Expr) -> pl.Expr:
     """Return the bytes of an element, null for a type that is not known. [B]"""
     return dtype.str.to_lowercase().replace_strict(
         dict(ELEMENT_BYTES), default=None, return_dtype=pl.Int64
+    )
+
+
+def message_size(inward: pl.Expr, outward: pl.Expr) -> pl.Expr:
+    """Return the size of the whole message, as nccl-tests count it.
+
+    Of an all-gather the output, of a reduce-scatter and an all-to-all the input; of a
+    gather and a scatter what the root has; of all others the message. The rows have
+    the columns `kind` and `group_size`.
+    Source: nccl-tests, doc/PERFORMANCE.md.
+
+    Args:
+        inward: What goes in at a rank, in elements or bytes.
+        outward: What comes out there.
+    """
+    kind, size = pl.col("kind"), pl.col("group_size")
+    of_all_in = pl.when(inward <= _MOST // size).then(inward * size)
+    of_all_out = pl.when(outward <= _MOST // size).then(outward * size)
+    return (
+        pl.when(kind == "allgather")
+        .then(pl.coalesce(outward, of_all_in))
+        .when(kind == "gather")
+        .then(of_all_in)
+        .when(kind == "scatter")
+        .then(of_all_out)
+        .when(kind == "recv")
+        .then(pl.coalesce(outward, inward))
+        .when(~kind.is_in(["barrier", "unknown"]))
+        .then(pl.coalesce(inward, outward))
     )

@@ -11,10 +11,10 @@ from typing import Any, Final
 
 import polars as pl
 
-from ingest.communication import collective_kind, parallel_kind
+from ingest.communication import collective_kind, message_size, parallel_kind
 from ingest.sources._flight_document import ALLTOALL_SIZES, Document
 from ingest.sources._flight_groups import PAIR, Group, name_of
-from ingest.sources._flight_sizes import Sizes, whole_message
+from ingest.sources._flight_sizes import Sizes
 from ingest.sources._flight_values import (
     integer_of,
     milliseconds_of,
@@ -51,6 +51,9 @@ _SCHEMA: Final = {
     "state": pl.String,
 }
 
+#: Columns that others are made from.
+_USED: Final = ("profiling_name", "purpose", "peer_rank", "inward", "outward")
+
 _Row = dict[str, Any]
 
 
@@ -67,16 +70,14 @@ def read_entries(
     """
     sizes = Sizes()
     for begin in range(0, len(document.entries), _BATCH_ENTRIES):
-        rows: list[_Row] = []
-        refused: list[Refusal] = []
         some = document.entries[begin : begin + _BATCH_ENTRIES]
-        for number, entry in enumerate(some, begin):
-            row = _row(number, entry, groups, sizes)
-            if isinstance(row, str):
-                place = f"entry {number}"
-                refused.append(Refusal(Collectives, place, row, shown(entry)))
-            else:
-                rows.append(row)
+        found = [_row(n, entry, groups, sizes) for n, entry in enumerate(some, begin)]
+        rows = [row for row in found if not isinstance(row, str)]
+        refused = [
+            Refusal(Collectives, f"entry {begin + n}", rule, shown(some[n]))
+            for n, rule in enumerate(found)
+            if isinstance(rule, str)
+        ]
         frame = _frame(rows, document.version, rank, reading)
         yield Batch(
             rows={} if frame.is_empty() else {Collectives: frame},
@@ -146,30 +147,19 @@ def _frame(
     plain = pl.col("profiling_name").str.replace(r"^\w+:", "").str.to_lowercase()
     kind = pl.coalesce(collective_kind(pl.col("profiling_name")), plain)
     told = pl.DataFrame(rows, schema=_SCHEMA).with_columns(kind=kind)
-    size = whole_message()
+    size = message_size(pl.col("inward"), pl.col("outward"))
     if version and version < ALLTOALL_SIZES:
         size = pl.when(pl.col("kind") != "alltoall").then(size)
     return told.select(
+        *(name for name in _SCHEMA if name not in _USED),
+        "kind",
         pl.lit(reading.run_id).alias("run_id"),
         pl.lit(trace_id(reading)).alias("trace_id"),
-        "event",
         pl.lit(rank, pl.Int32).alias("rank"),
-        "group_id",
         parallel_kind(pl.col("purpose")).alias("parallel_kind"),
-        "group_size",
-        "kind",
-        "is_p2p",
         pl.col("peer_rank").cast(pl.Int32),
-        "sequence",
-        "p2p_sequence",
         method.otherwise(pl.lit("order")).alias("match_method"),
         size.alias("bytes_total"),
-        "dtype",
-        "enqueue_ns",
-        "start_ns",
-        "end_ns",
-        "duration_ns",
         pl.lit("cpu").alias("time_basis"),
-        "state",
         pl.format("entry {}", "event").alias("place"),
     )

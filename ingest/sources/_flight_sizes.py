@@ -3,8 +3,6 @@
 from collections.abc import Mapping
 from typing import Final
 
-import polars as pl
-
 from ingest.communication import ELEMENT_BYTES
 from ingest.sources._flight_values import GREATEST, integer_of, text_of
 
@@ -104,27 +102,3 @@ def _widths(dtypes: object) -> tuple[int, ...] | None:
 
 def _first(dtypes: object) -> str | None:
     return text_of(dtypes[0]) if isinstance(dtypes, list | tuple) and dtypes else None
-
-
-def whole_message() -> pl.Expr:
-    """Return the size of the whole message, as nccl-tests count it. [B]
-
-    Of an all-gather the output, of a reduce-scatter and an all-to-all the input; of a
-    gather and a scatter what the root has; of all others the message.
-    Source: nccl-tests, doc/PERFORMANCE.md.
-    """
-    kind, size = pl.col("kind"), pl.col("group_size")
-    inward, outward = pl.col("inward"), pl.col("outward")
-    of_all = inward <= GREATEST // size
-    return (
-        pl.when(kind == "allgather")
-        .then(pl.coalesce(outward, pl.when(of_all).then(inward * size)))
-        .when(kind == "gather")
-        .then(pl.when(of_all).then(inward * size))
-        .when(kind == "scatter")
-        .then(pl.when(outward <= GREATEST // size).then(outward * size))
-        .when(kind == "recv")
-        .then(pl.coalesce(outward, inward))
-        .when(kind != "barrier")
-        .then(pl.coalesce(inward, outward))
-    )

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 import polars as pl
 
@@ -13,12 +13,14 @@ from ingest.sources._flight_numbers import numbered
 from ingest.sources._flight_values import integer_of, shown, time_of
 from ingest.sources._kineto_rows import trace_id
 from ingest.sources._source import Batch, Reading, Refusal
-from ingest.tables import GroupStatus
+from ingest.tables import GroupStatus, Table
 
 #: What a number of a collective is where there was none.
-_NONE = -1
+_NONE: Final = -1
 
-_TIMES = (
+_UNNAMED: Final = "neither an entry nor the order of names tells the group of it"
+
+_TIMES: Final = (
     "time_created_ns",
     "time_discovered_started_ns",
     "time_discovered_completed_ns",
@@ -44,30 +46,39 @@ def read_statuses(
         number = integer_of(key)
         group = by_number.get(number) if number is not None else None
         if group is None or not isinstance(status, dict):
-            rule = "group_id|required" if group is None else "status|type"
-            place, raw = f"group {shown(key)}", shown({key: status})
-            hint = "no entry and no order of names tells the group of this number"
-            refused.append(
-                Refusal(GroupStatus, place, rule, raw, None if group else hint)
-            )
-            continue
-        counted = {"entries_seen": seen[group.name], "place": f"group {number}"}
-        rows.append(_facts(group) | _numbers(status) | counted)
-    if not rows:
-        return Batch(refused=tuple(refused), records=len(document.statuses))
-    common = {
-        "run_id": pl.lit(reading.run_id),
-        "dump_id": pl.lit(trace_id(reading)),
-        "time_ns": pl.lit(_latest(document), pl.Int64),
-        "time_quality": pl.lit("exact"),
-        "rank": pl.lit(rank, pl.Int32),
-        "parallel_kind": parallel_kind(pl.col("purpose")),
-    }
-    frame = pl.DataFrame(rows, schema=_SCHEMA).with_columns(**common).drop("purpose")
-    return Batch({GroupStatus: frame}, tuple(refused), len(document.statuses))
+            refused.append(_refused(key, status, is_known=group is not None))
+        else:
+            counted = {"entries_seen": seen[group.name], "place": f"group {number}"}
+            rows.append(_facts(group) | _numbers(status) | counted)
+    frame = _frame(rows, _latest(document), rank, reading)
+    found: dict[type[Table], pl.DataFrame] = {GroupStatus: frame} if rows else {}
+    return Batch(found, tuple(refused), len(document.statuses))
 
 
-_SCHEMA = {
+def _refused(key: object, status: object, *, is_known: bool) -> Refusal:
+    rule = "status|type" if is_known else "group_id|required"
+    hint = None if is_known else _UNNAMED
+    return Refusal(GroupStatus, f"group {shown(key)}", rule, shown({key: status}), hint)
+
+
+def _frame(
+    rows: list[dict[str, Any]], latest_ns: int | None, rank: int, reading: Reading
+) -> pl.DataFrame:
+    return (
+        pl.DataFrame(rows, schema=_SCHEMA)
+        .with_columns(
+            run_id=pl.lit(reading.run_id),
+            dump_id=pl.lit(trace_id(reading)),
+            time_ns=pl.lit(latest_ns, pl.Int64),
+            time_quality=pl.lit("exact"),
+            rank=pl.lit(rank, pl.Int32),
+            parallel_kind=parallel_kind(pl.col("purpose")),
+        )
+        .drop("purpose")
+    )
+
+
+_SCHEMA: Final = {
     "group_id": pl.String,
     "group_size": pl.Int64,
     "purpose": pl.String,

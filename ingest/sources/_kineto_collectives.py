@@ -16,6 +16,7 @@ from ingest.communication import (
     POINT_TO_POINT,
     collective_kind,
     element_bytes,
+    message_size,
     parallel_kind,
 )
 from ingest.sources._kineto_columns import collective_columns
@@ -171,25 +172,7 @@ def _peer() -> pl.Expr:
 
 
 def _bytes_total() -> pl.Expr:
-    """Return the size of the whole message, as nccl-tests count it. [B]
-
-    Of an all-gather the output, of a reduce-scatter and an all-to-all the input; of a
-    gather and a scatter what the root has; of all others the message.
-    Source: nccl-tests, doc/PERFORMANCE.md.
-    """
-    kind, size = pl.col("kind"), pl.col("group_size")
-    inward, outward = pl.col("in_elements"), pl.col("out_elements")
-    elements = (
-        pl.when(kind == "allgather")
-        .then(pl.coalesce(outward, inward * size))
-        .when(kind == "gather")
-        .then(inward * size)
-        .when(kind == "scatter")
-        .then(outward * size)
-        .when(kind == "recv")
-        .then(pl.coalesce(outward, inward))
-        .when(~kind.is_in(["barrier", "unknown"]))
-        .then(pl.coalesce(inward, outward))
-    )
+    """Return the size of the whole message, as nccl-tests count it. [B]"""
+    elements = message_size(pl.col("in_elements"), pl.col("out_elements"))
     fits = elements.is_between(0, _MOST_ELEMENTS)
     return pl.when(fits).then(elements * element_bytes(pl.col("dtype")))

@@ -8,6 +8,7 @@ is refused.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Final
 
@@ -82,7 +83,6 @@ class Cells:
         busbw: Size over time, corrected for the kind. [GB/s]
         wrong: Elements with a wrong result.
         in_place: Whether the result replaced the input.
-        stamp_ns: When it was measured, where the row tells it. [ns]
     """
 
     size: str
@@ -94,9 +94,9 @@ class Cells:
     busbw: str
     wrong: str | None
     in_place: bool
-    stamp_ns: int | None = None
 
 
+@lru_cache(maxsize=64)
 def kind_of(program: str) -> str:
     """Return the kind of collective that a test measures."""
     plain = program.rpartition("/")[2].removesuffix("_perf").lower()
@@ -104,13 +104,16 @@ def kind_of(program: str) -> str:
     return str(found) if found else plain or UNKNOWN
 
 
-def row_of(cells: Cells, test: Test, name_kind: str | None) -> dict[str, object] | str:
+def row_of(
+    cells: Cells, test: Test, name_kind: str | None, stamp_ns: int | None = None
+) -> dict[str, object] | str:
     """Return a row of BandwidthTests, or the rule that its cells break.
 
     Args:
         cells: The cells.
         test: The test that they are of.
         name_kind: Kind that the name of the file means, for a test that tells none.
+        stamp_ns: When it was measured, where the row tells it. [ns]
     """
     size, time = integer_of(cells.size), number_of(cells.time)
     algbw, busbw = number_of(cells.algbw), number_of(cells.busbw)
@@ -120,22 +123,27 @@ def row_of(cells: Cells, test: Test, name_kind: str | None) -> dict[str, object]
         return "duration_ns|value"
     if time and (rule := _disagree(Decimal(size) / time, algbw, busbw, test, time)):
         return rule
-    root = integer_of(cells.root or "")
-    return {
+    return _facts(cells, test) | {
         "kind": test.kind or name_kind or guess(algbw, busbw),
         "bytes_total": size,
+        "duration_ns": int((time * _MICROSECOND_NS).to_integral_value()),
+        "algbw_gbs": finite(algbw),
+        "busbw_gbs": finite(busbw),
+        "time_ns": test.time_ns if stamp_ns is None else stamp_ns,
+    }
+
+
+def _facts(cells: Cells, test: Test) -> dict[str, object]:
+    root = integer_of(cells.root or "")
+    return {
+        "test": test.number,
+        "hosts": ",".join(test.hosts) or None,
+        "ranks": test.ranks or None,
         "dtype": _told(cells.dtype),
         "reduction": _told(cells.reduction),
         "root": root if root is not None and 0 <= root < 1 << 31 else None,
         "in_place": cells.in_place,
-        "duration_ns": int((time * _MICROSECOND_NS).to_integral_value()),
-        "algbw_gbs": finite(algbw),
-        "busbw_gbs": finite(busbw),
         "wrong_count": count_of(cells.wrong),
-        "hosts": ",".join(test.hosts) or None,
-        "ranks": test.ranks or None,
-        "time_ns": cells.stamp_ns if cells.stamp_ns is not None else test.time_ns,
-        "test": test.number,
     }
 
 

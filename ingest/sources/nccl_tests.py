@@ -11,7 +11,7 @@
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import BinaryIO, Final
 
 import msgspec
@@ -20,15 +20,14 @@ import polars as pl
 from ingest.communication import collective_kind
 from ingest.errors import UnreadableFileError
 from ingest.sources._lines import TRUNCATED, Block, blocks, refuse_all
-from ingest.sources._nccl_tests_console import HEADER, Console, Row, wanted
+from ingest.sources._nccl_tests_console import HEADER, Console, wanted
+from ingest.sources._nccl_tests_found import EMPTY, Found
 from ingest.sources._nccl_tests_json import cells_of, stamp_ns, test_of
-from ingest.sources._nccl_tests_rows import frame_of, kind_of, row_of
+from ingest.sources._nccl_tests_rows import row_of
 from ingest.sources._source import (
-    RAW_CHARACTERS,
     Batch,
     Head,
     Reading,
-    Refusal,
     Source,
 )
 from ingest.tables import BandwidthTests
@@ -41,8 +40,6 @@ _START_BYTES: Final = 64
 
 _DOCUMENT: Final = re.compile(r'\s*\{\s*"version"\s*:\s*\d+\s*,\s*"start_time"\s*:')
 _HALF: Final = ('"config"', '"results"', '"bus_bw"')
-
-_MISMATCH: Final = "bandwidth and time do not agree: part of the row is of another"
 
 
 def recognizes(head: Head) -> bool:
@@ -75,9 +72,9 @@ def _read_console(lines: Iterator[Block], reading: Reading) -> Iterator[Batch]:
         position += sum(frame.height for frame in batch.rows.values())
         yield batch
     if console.layout and not console.rows_seen:
-        hint = "a test began and printed no result"
-        refusal = Refusal(BandwidthTests, "last line", "rows|required", "", hint)
-        yield Batch(refused=(refusal,), records=1)
+        found = Found(position, [])
+        found.add("last line", EMPTY, "")
+        yield found.batch(reading, 0)
 
 
 def _batch(
@@ -89,41 +86,20 @@ def _batch(
 ) -> Batch:
     lines = block.table()
     cut = lines.filter(pl.col("rule").is_not_null())
-    rows: list[dict[str, object]] = []
-    refused = list(refuse_all(BandwidthTests, cut))
+    found = Found(position, list(refuse_all(BandwidthTests, cut)))
     last = lines["place"][-1] if block.cut_short else None
     for place, line in wanted(lines).select("place", "line").iter_rows():
-        for found in console.rows(line):
-            row = TRUNCATED if place == last else _row(found, console, name_kind)
-            if isinstance(row, dict):
-                at = position + len(rows)
-                stamped = {"time_ns": stamp_ns(found.stamp, reading)}
-                row |= stamped if found.stamp else {}
-                rows.append(row | {"position": at, "place": place})
-            else:
-                refused.append(_refuse(place, row, line))
-            if row == TRUNCATED:
-                break
-    return Batch(
-        rows={BandwidthTests: frame_of(rows, reading)} if rows else {},
-        refused=tuple(refused),
-        records=len(rows) + len(refused),
-        repairs=block.repairs,
-        zone_used=any(row["time_ns"] is not None for row in rows),
-    )
-
-
-def _row(
-    found: Row, console: Console, name_kind: str | None
-) -> dict[str, object] | str:
-    if found.cells is None:
-        return found.rule or "cell_count"
-    return row_of(found.cells, console.test, name_kind)
-
-
-def _refuse(place: str, rule: str, raw: str) -> Refusal:
-    hint = _MISMATCH if rule.endswith("bw_gbs|value") else None
-    return Refusal(BandwidthTests, place, rule, raw[:RAW_CHARACTERS], hint)
+        measured = list(console.rows(line))
+        if place == last and measured:
+            found.add(place, TRUNCATED, line)
+            continue
+        for one in measured:
+            row: dict[str, object] | str = one.rule or "cell_count"
+            if one.cells is not None:
+                stamped_ns = stamp_ns(one.stamp, reading)
+                row = row_of(one.cells, console.test, name_kind, stamped_ns)
+            found.add(place, row, line)
+    return found.batch(reading, block.repairs)
 
 
 def _read_document(data: bytes, reading: Reading) -> Iterator[Batch]:
@@ -138,34 +114,26 @@ def _read_document(data: bytes, reading: Reading) -> Iterator[Batch]:
         mend = f"it is cut or damaged ({error}); the console output may have the rest"
         place = f"byte {len(data)}" if "truncated" in str(error) else "file"
         raise UnreadableFileError(reading.path, place, expected, mend) from error
-    test = test_of(document, reading)
+    yield _results(document, reading, int("\ufffd" in text))
+
+
+def _results(document: Mapping[str, object], reading: Reading, repairs: int) -> Batch:
+    test, found = test_of(document, reading), Found(0, [])
+    name_kind = _kind_in_name(reading.name)
     results = document.get("results")
-    rows: list[dict[str, object]] = []
-    refused: list[Refusal] = []
     for number, result in enumerate(results if isinstance(results, list) else []):
         for cells in cells_of(result):
-            row = row_of(cells, test, _kind_in_name(reading.name))
-            place = f"result {number}"
-            if isinstance(row, dict):
-                rows.append(row | {"position": len(rows), "place": place})
-            else:
-                refused.append(_refuse(place, row, str(cells)))
-    if not rows and not refused:
-        hint = "the document has no result"
-        refused.append(Refusal(BandwidthTests, "file", "rows|required", "", hint))
-    yield Batch(
-        rows={BandwidthTests: frame_of(rows, reading)} if rows else {},
-        refused=tuple(refused),
-        records=len(rows) + len(refused),
-        repairs=int("\ufffd" in text),
-        zone_used=test.time_ns is not None,
-    )
+            row = row_of(cells, test, name_kind)
+            found.add(f"result {number}", row, str(cells))
+    if found.is_empty:
+        found.add("file", EMPTY, "")
+    return found.batch(reading, repairs)
 
 
 def _kind_in_name(name: str) -> str | None:
     """Return the kind that the name of a file means; None where it means none."""
     means = pl.select(collective_kind(pl.lit(name))).item()
-    return kind_of(str(means)) if means else None
+    return str(means) if means else None
 
 
 SOURCE: Final = Source(
