@@ -7,11 +7,14 @@ from typing import Final
 import polars as pl
 
 from ingest.sources._lines import TRUNCATED, Block
-from ingest.sources._lines_csv import cell, names_of, split
+from ingest.sources._lines_csv import CELL_COUNT, cell, names_of
 from ingest.sources._power_amd import Named
 
 #: Column of the time of a sample.
 TIME: Final = "timestamp"
+
+#: A cell in quotes, such as a list of what each engine does.
+_QUOTED: Final = r'"[^"]*"'
 
 #: A card of rocm-smi, by its number.
 _CARD: Final = r"^card(\d+)$"
@@ -64,10 +67,16 @@ def parts(
         pl.col("line").str.contains("^[A-Za-z]")
     )
     for row, line in marked.select("row", "line").iter_rows():
+        if layout and line == layout.header:
+            continue
         if other := header(line):
-            yield layout, lines.slice(begin, row - begin)
+            yield layout, _samples(lines.slice(begin, row - begin), layout)
             layout, begin = other, row + 1
-    yield layout, lines.slice(begin)
+    yield layout, _samples(lines.slice(begin), layout)
+
+
+def _samples(lines: pl.DataFrame, layout: AmdLayout | None) -> pl.DataFrame:
+    return lines.filter(pl.col("line") != layout.header) if layout else lines
 
 
 def cells(lines: pl.DataFrame, layout: AmdLayout, named: Named) -> pl.DataFrame:
@@ -77,9 +86,15 @@ def cells(lines: pl.DataFrame, layout: AmdLayout, named: Named) -> pl.DataFrame:
         if name in named or name == TIME:
             field = named[name][0] if name in named else TIME
             found.setdefault(field, _cell(index))
-    taken = split(lines, len(layout.names), quotes=True)
+    # of what is in quotes nothing is read, so its commas may go with it
+    plain = pl.col("line").str.replace_all(_QUOTED, "")
+    taken = lines.with_columns(cells=plain.str.split(","))
+    is_ragged = pl.col("cells").list.len() != len(layout.names)
     return taken.select(
-        "place", "line", "rule", *[text.alias(name) for name, text in found.items()]
+        "place",
+        "line",
+        pl.coalesce("rule", pl.when(is_ragged).then(pl.lit(CELL_COUNT))).alias("rule"),
+        *[text.alias(name) for name, text in found.items()],
     )
 
 

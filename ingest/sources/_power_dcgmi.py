@@ -26,8 +26,9 @@ _FIELDS: Final = {
 
 _NAMES: Final = re.compile(r"#(\s?)Entity\s+(?=\S)(.*)")
 
-#: Column of what stands behind the entity, up to the end of the line.
+#: Column of what stands behind the entity, up to the end of the line, and of its words.
 REST: Final = "rest"
+WORDS: Final = "words"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +59,10 @@ class DcgmiLayout:
         A line with all values is split at blanks. In one without some of them only its
         place tells what a value is of.
         """
-        words = pl.col(REST).str.extract_all(r"\S+")
-        is_full = words.list.len() == self.width
+        is_full = pl.col(WORDS).list.len() == self.width
         return [
             pl.when(is_full)
-            .then(words.list.get(number, null_on_oob=True))
+            .then(pl.col(WORDS).list.get(number, null_on_oob=True))
             .otherwise(self._below(number))
             .alias(name)
             for name, number in self.fields.items()
@@ -70,7 +70,7 @@ class DcgmiLayout:
 
     def is_ragged(self) -> pl.Expr:
         """Return whether nothing tells which values a line has."""
-        words = pl.col(REST).str.extract_all(r"\S+").list.len()
+        words = pl.col(WORDS).list.len()
         if self.starts:
             return words > self.width
         return words != self.width

@@ -43,6 +43,9 @@ KWH_MJ: Final = 3_600_000_000
 #: Highest energy that is one: float64 holds every mJ up to it; 2.5 GWh. [mJ]
 _MOST_MJ: Final = 2**53
 
+#: A line of names alone; every other one has a number.
+_HEADER: Final = r"^[a-z_, ]*energy_consumed[a-z_, ]*$"
+
 _HINTS: Final = {CELL_COUNT: "a line with a cell for each name of the header expected"}
 
 
@@ -75,16 +78,16 @@ def _parts(
     lines: pl.DataFrame, names: list[str]
 ) -> Iterator[tuple[list[str], pl.DataFrame]]:
     """Cut lines at headers, which are in no part."""
-    marked = lines.with_row_index("row").filter(
-        pl.col("line").str.contains(r"(?:^|,)energy_consumed(?:,|$)")
-    )
+    marked = lines.with_row_index("row")
+    is_header = pl.col("line").str.contains(_HEADER)
+    headers, data = marked.filter(is_header), marked.filter(~is_header)
     begin = 0
-    for row, line in marked.select("row", "line").iter_rows():
+    for row, line in headers.select("row", "line").iter_rows():
         found = names_of(line)
-        if set(found) >= REQUIRED:
-            yield names, lines.slice(begin, row - begin)
-            names, begin = found, row + 1
-    yield names, lines.slice(begin)
+        if found != names:
+            yield names, data.filter(pl.col("row").is_between(begin, row))
+            names, begin = found, row
+    yield names, data.filter(pl.col("row") >= begin)
 
 
 def _windows(lines: pl.DataFrame, names: list[str], reading: Reading) -> pl.DataFrame:

@@ -19,7 +19,7 @@ import polars as pl
 from ingest.sources._lines import TRUNCATED
 from ingest.sources._lines_csv import CELL_COUNT
 from ingest.sources._lines_frames import Lines, line_frames
-from ingest.sources._power_dcgmi import DcgmiLayout, layout_of
+from ingest.sources._power_dcgmi import REST, DcgmiLayout, layout_of
 from ingest.sources._power_fields import INDEX
 from ingest.sources._power_rows import NO_TIME, batch, samples
 from ingest.sources._power_stamps import instant
@@ -121,6 +121,7 @@ def _cells(lines: pl.DataFrame, layout: DcgmiLayout) -> pl.DataFrame:
         index=parts.struct[2],
         rest=parts.struct[3].str.slice(missing.clip(0)),
     ).filter(pl.col("entity").str.starts_with("GPU ").fill_null(value=True))
+    told = told.with_columns(words=pl.col(REST).str.extract_all(r"\S+"))
     ragged = pl.col("entity").is_null() | layout.is_ragged()
     return told.select(
         "place",
