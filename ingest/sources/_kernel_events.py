@@ -60,6 +60,26 @@ def parse(hits: pl.DataFrame, reading: Reading) -> pl.DataFrame:
     )
 
 
+def told_by(said: pl.DataFrame) -> pl.DataFrame:
+    """Return columns as `parse` does, of messages whose envelope is no text.
+
+    Args:
+        said: Columns `number`, `line` (a message), `host`, `time_ns`, `boot_offset_ns`
+            and `time_quality`; others are kept.
+    """
+    return (
+        said.with_columns(message=messages.message(), prefix=messages.prefix())
+        .with_columns(
+            kind=messages.kind(),
+            count=pl.lit(1, pl.Int64),
+            naive=pl.lit(value=False),
+            stamped=pl.lit(value=False),
+        )
+        .filter(pl.col("kind").is_not_null())
+        .drop("line", "prefix")
+    )
+
+
 def events_of(lines: pl.DataFrame, reading: Reading) -> pl.DataFrame:
     """Return rows of Failures with `place`, `rule` (why refused) and `naive`.
 

@@ -59,8 +59,8 @@ def thin_entries(entries: pl.DataFrame) -> pl.DataFrame:
     """Keep the first of equal notices of a minute, with their `count`.
 
     Args:
-        entries: Columns `number`, `message`, `host` and `time_ns`, and `count` where
-            it was done before.
+        entries: Columns `number`, `message`, `host`, `time_ns` and `boot_offset_ns`,
+            and `count` where it was done before.
     """
     counted = _counted(entries)
     notices = counted.filter(pl.col("message").str.contains(_NOTICE)).select(
@@ -68,7 +68,7 @@ def thin_entries(entries: pl.DataFrame) -> pl.DataFrame:
         "count",
         "message",
         "host",
-        minute=pl.col("time_ns") // (SAME_S * 1_000_000_000),
+        minute=pl.coalesce("time_ns", "boot_offset_ns") // (SAME_S * 1_000_000_000),
     )
     return _thin(counted, notices)
 

@@ -11,10 +11,9 @@ from typing import BinaryIO, Final
 import polars as pl
 
 from ingest.sources import _journal_entries as journal
-from ingest.sources import _kernel_messages as messages
 from ingest.sources._failure_words import items, number, text
 from ingest.sources._json_records import is_lines, rejoined
-from ingest.sources._kernel_events import events_of, refusals_of
+from ingest.sources._kernel_events import events_of, refusals_of, told_by
 from ingest.sources._kernel_storms import thin_entries
 from ingest.sources._source import (
     HEAD_BYTES,
@@ -125,19 +124,8 @@ def _message(value: object) -> str:
 
 def _frame(told: list[tuple[object, ...]]) -> pl.DataFrame:
     """Return what the kernel's messages tell, those that tell of something."""
-    return (
-        pl.DataFrame(told, schema=_COLUMNS, orient="row")
-        .with_columns(message=messages.message(), prefix=messages.prefix())
-        .with_columns(
-            kind=messages.kind(),
-            count=pl.lit(1, pl.Int64),
-            time_quality=pl.lit("exact"),
-            naive=pl.lit(value=False),
-            stamped=pl.lit(value=True),
-        )
-        .filter(pl.col("kind").is_not_null())
-        .drop("line", "prefix")
-    )
+    frame = pl.DataFrame(told, schema=_COLUMNS, orient="row")
+    return told_by(frame.with_columns(time_quality=pl.lit("exact")))
 
 
 SOURCE: Final = Source(
