@@ -30,12 +30,13 @@ _KINDS: Final[dict[str, type[Job | Node | Entry]]] = {
     "sinfo": Entry,
 }
 
-#: Keys that only Slurm writes together.
-_TELLING: Final = re.compile(
-    r'"job_id"\s*:.*"(?:job_state|allocation_nodes)"\s*:'
-    r'|"(?:job_state|allocation_nodes)"\s*:.*"job_id"\s*:'
-    r'|"reason_changed_at"\s*:|"data_parser"\s*:|"Slurm OpenAPI',
-    re.DOTALL,
+#: Keys that only Slurm writes: all of one of these sets.
+_TELLING: Final = (
+    ('"job_id"', '"job_state"'),
+    ('"job_id"', '"allocation_nodes"'),
+    ('"reason_changed_at"',),
+    ('"data_parser"',),
+    ('"Slurm OpenAPI',),
 )
 _LISTS: Final = re.compile(r'"(?:jobs|nodes|sinfo)"\s*:\s*\[')
 
@@ -44,7 +45,7 @@ def recognizes(head: Head) -> bool:
     """Return whether the head is a document of Slurm's with a list of ours."""
     text = head.text
     is_ours = text.lstrip().startswith("{") and _LISTS.search(text) is not None
-    return is_ours and _TELLING.search(text) is not None
+    return is_ours and any(all(key in text for key in keys) for keys in _TELLING)
 
 
 def read(stream: BinaryIO, reading: Reading) -> Iterator[Batch]:

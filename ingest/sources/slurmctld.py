@@ -49,7 +49,8 @@ def recognizes(head: Head) -> bool:
     """Return whether most lines of the head are of Slurm's daemons."""
     lines = [line for line in head.text.splitlines() if line.strip()]
     shaped = [line for line in lines if _BRACKETED.match(line)]
-    tagged = sum(1 for line in lines if _TAGGED.match(line) and line not in shaped)
+    others = (line for line in lines if not _BRACKETED.match(line))
+    tagged = sum(1 for line in others if _TAGGED.match(line))
     is_ours = tagged or any(_WORDS.search(line) for line in shaped)
     return bool(is_ours) and len(shaped) + tagged >= SHAPE_RATIO * len(lines)
 
