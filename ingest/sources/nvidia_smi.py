@@ -35,9 +35,9 @@ from ingest.tables import PowerSamples
 _HEADER: Final = rf"(?:^|,)\s*{TIME}\s*(?:,|$)"
 
 #: A line without a header as only nvidia-smi writes it: its stamp, comma and blank, and
-#: a cell with the unit of power.
+#: a cell that is power, with two decimals and perhaps its unit.
 _BARE: Final = re.compile(
-    r"20\d\d/\d\d/\d\d \d\d:\d\d:\d\d\.\d{3}, (?:.*, )?\d+\.\d\d W(?:,|\r?$)"
+    r"20\d\d/\d\d/\d\d \d\d:\d\d:\d\d\.\d{3}, (?:.*, )?\d+\.\d\d(?: W)?(?:,|\r?$)"
 )
 
 _HINTS: Final = {

@@ -492,6 +492,7 @@ def test_headroom_is_no_temperature() -> None:
     [
         "2023/07/14 10:12:46.483, GPU-1, 56.12 W",
         "2023/07/14 10:12:46.483, 0, P0, 37, 1410 MHz, 56.12 W, 56.12 W",
+        "2023/07/14 10:12:46.483, 0, P0, 37, 1410, 56.12, 56.12",
     ],
 )
 def test_a_log_without_a_header_says_what_it_lacks(line: str) -> None:
