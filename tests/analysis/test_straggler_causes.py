@@ -135,6 +135,22 @@ def test_power_at_a_limit_that_is_lower_than_the_others() -> None:
     )
 
 
+def test_modules_that_hold_the_boards_have_limits_of_their_own() -> None:
+    boards = samples(
+        {"power_average_w": 495.0, "power_limit_w": 500.0},
+        {"power_average_w": 640.0, "power_limit_w": 700.0},
+    )
+    modules = boards.with_columns(
+        level=pl.lit("module"),
+        power_average_w=pl.lit(700.0),
+        power_limit_w=pl.lit(1_000.0),
+    )
+    row = slow_row((PowerSamples, pl.concat([boards, modules])))
+    assert row["evidence"] == (
+        "at its limit of 500 W in 100.0 % of the samples, the job's median 700 W"
+    )
+
+
 @pytest.mark.parametrize("name", ["pci:00000000:5D:00.0", "index:5"])
 def test_power_that_knows_the_gpu_by_its_place_in_the_host(name: str) -> None:
     power = samples({"throttle_reasons": 0x40}, {"throttle_reasons": 0})
