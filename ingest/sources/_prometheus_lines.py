@@ -45,19 +45,13 @@ def samples(block: Block) -> pl.DataFrame:
         _value=known.struct[0],
         _stamp=known.struct[1],
     )
-    return parts.with_columns(
+    read = parts.with_columns(
         value=pl.col("_value").cast(pl.Float64, strict=False),
         whole=pl.col("_value").cast(pl.Int64, strict=False),
         time_ns=_times(parts["_stamp"]),
-    ).select(
-        "number",
-        "line",
-        "series",
-        "value",
-        "whole",
-        "time_ns",
-        rule=pl.coalesce(_broken(block), _unread()),
     )
+    rule = pl.coalesce(_broken(block), _unread())
+    return read.with_columns(rule=rule).drop("_value", "_stamp")
 
 
 def _without_exemplars(lines: pl.DataFrame) -> pl.DataFrame:

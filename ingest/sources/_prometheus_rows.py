@@ -24,6 +24,9 @@ _NO_HOST: Final = (
 #: A UUID that was blanked out; the file is then all that tells the GPU from others.
 _NIL: Final = "GPU-00000000-0000-0000-0000-000000000000"
 
+#: Whether a node is required, as it is for ports.
+_ANY: Final = (False, True)
+
 #: Column of the device, by table.
 _DEVICE: Final = {PowerSamples: "gpu_uuid", LinkSamples: "port"}
 
@@ -66,7 +69,7 @@ class Maker:
             alone: Whether each metric has rows of its own, which name it.
         """
         keys = [*ROW, "metric"] if alone else [*ROW]
-        cells = _cells(samples, keys)
+        cells = _cells(self._one_thing(samples), keys)
         conflicts = int(cells["conflicts"].sum())
         frames: dict[type[Table], pl.DataFrame] = {}
         refused: tuple[Refusal, ...] = ()
@@ -81,6 +84,20 @@ class Maker:
             if not wide.is_empty():
                 frames[table] = self._told(wide, table)
         return Rows(frames, refused, conflicts)
+
+    def _one_thing(self, samples: pl.DataFrame) -> pl.DataFrame:
+        """Give a device one name that exporters tell of in different words."""
+        same: dict[tuple[str | None, ...], str] = {}
+        other: dict[str, str] = {}
+        for text in samples["thing"].unique(maintain_order=True):
+            thing = Thing.of(text)
+            nodes = (self._hosts.node(thing, is_required=is_link) for is_link in _ANY)
+            kept = same.setdefault((*nodes, thing.device), text)
+            if kept != text:
+                other[text] = kept
+        if not other:
+            return samples
+        return samples.with_columns(pl.col("thing").replace(other))
 
     def _placed(self, wide: pl.DataFrame, table: type[Table]) -> pl.DataFrame:
         """Add host and device."""

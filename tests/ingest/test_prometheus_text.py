@@ -82,6 +82,19 @@ def test_metrics_of_nvidia_smi() -> None:
     assert row["throttle_thermal_ns"] == 1_000
 
 
+def test_two_exporters_of_one_node_tell_of_one_gpu() -> None:
+    gpu = f"GPU-{UUID}"
+    batches = read(
+        f'DCGM_FI_DEV_POWER_USAGE{{UUID="{gpu}",Hostname="ember-07"}} 70',
+        f'nvidia_smi_power_draw_instant_watts{{uuid="{UUID}"}} 66.5',
+        f'nvidia_smi_power_draw_watts{{uuid="{UUID}"}} 71',
+        UNAME,
+    )
+    (row,) = power(batches)
+    assert (row["host"], row["gpu_uuid"]) == ("ember-07", gpu)
+    assert (row["power_average_w"], row["power_instant_w"]) == (70, 66.5)
+
+
 def test_without_the_average_the_draw_is_taken() -> None:
     (row,) = power(read(f'nvidia_smi_power_draw_watts{{uuid="{UUID}"}} 71.15'))
     assert row["power_average_w"] == 71.15
