@@ -11,18 +11,20 @@ import re
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
 import polars as pl
 
-from ingest.sources._nsight_values import integers, others
+from ingest.sources._nsight_values import integers, numbers_of
 
-#: Rows fetched at a time: some 10 MB of Python's numbers. [1]
-BATCH_ROWS: Final = 1 << 15
+#: Rows fetched at a time: Python looks for garbage among more of them again and again,
+#: which took as long as fetching; and texts of so many rows are 16 MB at most. [1]
+FETCHED_ROWS: Final = 1 << 11
 
-#: Rows of text fetched at a time, each of which may be as long as TEXT_CHARACTERS. [1]
-TEXT_ROWS: Final = 1 << 10
+#: Blocks of rows that make a frame of numbers.
+PIECES: Final = 16
 
 #: Longest text that is kept; names of kernels reach some thousands of characters.
 TEXT_CHARACTERS: Final = 8_000
@@ -102,11 +104,20 @@ class Database:
         """
         known = self.columns(table)
         asked = [name for name in columns if name in known]
-        for rows in self._rows(table, [_quoted(name) for name in asked], BATCH_ROWS):
-            found = list(map(integers, asked, zip(*rows, strict=True)))
-            frame = pl.DataFrame([*found, others(found, rows)])
-            lacking = {name: _NULL for name in columns if name not in known}
-            yield frame.with_columns(**lacking)
+        lacking = {name: _NULL for name in columns if name not in known}
+        pieces: list[pl.DataFrame] = []
+        try:
+            for rows in self._rows(table, list(map(_quoted, asked)), NUMBER_BYTES):
+                pieces.append(pl.DataFrame(numbers_of(asked, rows)))
+                if len(pieces) == PIECES:
+                    yield pl.concat(pieces).with_columns(**lacking)
+                    pieces.clear()
+        except DamagedTableError:
+            if pieces:
+                yield pl.concat(pieces).with_columns(**lacking)
+            raise
+        if pieces:
+            yield pl.concat(pieces).with_columns(**lacking)
 
     def texts(
         self, table: str, columns: Sequence[str], text: str, where: str = ""
@@ -121,7 +132,7 @@ class Database:
         cut = f"substr({_quoted(text)}, 1, {TEXT_CHARACTERS})"
         asked.append(cut if text in known else "NULL")
         total = 0
-        for rows in self._rows(table, asked, TEXT_ROWS, where):
+        for rows in self._rows(table, asked, VALUE_BYTES, where):
             *numbers, texts = zip(*rows, strict=True)
             values = [one if isinstance(one, str) else None for one in texts]
             total += sum(map(len, filter(None, values)))
@@ -134,25 +145,32 @@ class Database:
             )
 
     def _rows(
-        self, table: str, expressions: Sequence[str], count: int, where: str = ""
+        self, table: str, expressions: Sequence[str], longest: int, where: str = ""
     ) -> Iterator[list[tuple[object, ...]]]:
+        """Yield blocks of rows, the last one up to where the table is damaged."""
         if not expressions:
             return
-        longest = NUMBER_BYTES if count == BATCH_ROWS else VALUE_BYTES
         self._connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, longest)
-        statement = (
-            f"SELECT {', '.join(expressions)} FROM {_quoted(table)} NOT INDEXED {where}"  # noqa: S608 - names of columns, quoted
-        )
+        asked = f"{', '.join(expressions)} FROM {_quoted(table)} NOT INDEXED"
         left = self._size // ROW_BYTES
+        rows: list[tuple[object, ...]] = []
         try:
-            with closing(self._connection.execute(statement)) as cursor:
-                while rows := cursor.fetchmany(count):
+            with closing(self._connection.execute(f"SELECT {asked} {where}")) as cursor:
+                while True:
+                    # keeps what came before an error, as fetchmany does not
+                    rows.extend(islice(cursor, FETCHED_ROWS))
+                    if not rows:
+                        return
                     left -= len(rows)
                     if left < 0:
-                        raise DamagedTableError(_ENDLESS)
+                        break
                     yield rows
+                    rows = []
         except BROKEN as error:
+            if rows:
+                yield rows
             raise DamagedTableError(_words(error)) from error
+        raise DamagedTableError(_ENDLESS)
 
     def _text(self, raw: bytes) -> str:
         try:

@@ -71,7 +71,9 @@ class Gathering:
             words = f"no column {', '.join(missing)}"
             self._losses.refuse("missing_column", f"table {table}", words.encode())
             return
-        asked = (*REQUIRED, "streamId", "correlationId", "globalPid", *kind.columns)
+        known = [n for n in kind.columns if n in self._database.columns(table)]
+        named = known[:1] or kind.columns[:1]
+        asked = (*REQUIRED, "streamId", "correlationId", "globalPid", *named)
         with noted(self._losses, table):
             for rows in self._database.numbers(table, asked):
                 spool.add(self._work(kind, rows))
@@ -100,7 +102,7 @@ class Gathering:
 
     def _kernel(self, kind: Kind) -> pl.Expr:
         if kind.columns == KERNEL_NAMES:
-            return pl.coalesce(*kind.columns)
+            return pl.coalesce(pl.col(f"^({'|'.join(KERNEL_NAMES)})$"))
         return pl.lit(None, pl.Int64)
 
     def _name(self, kind: Kind) -> pl.Expr:
