@@ -16,8 +16,37 @@ SAME_LOSS_NS: Final = 300 * 1_000_000_000
 #: loses a GPU writes some tens of lines about it.
 SAME_LOSS_LINES: Final = 100
 
+#: Lines within which a message of three lines ends where two GPUs are lost at once.
+MIXED_LINES: Final = 8
+
 _WORDS: Final = ("off_bus", "off_bus_tail")
 _GPU: Final = ("host", "address")
+
+
+def mixed_heads(lines: pl.DataFrame) -> pl.DataFrame:
+    """Return the address that the last line of a message of three lines is about.
+
+    Where two GPUs are lost at once their messages can be mixed: the first of the last
+    lines then goes with the first of the first ones.
+
+    Args:
+        lines: Columns `number`, `kind`, `host` and `address`, in the order of the file.
+
+    Returns:
+        Columns `number` and `head_address` of last lines whose first line is near.
+    """
+    rank = pl.int_range(pl.len()).over("host")
+    heads = lines.filter(kind="off_bus_head").select(
+        "host", rank.alias("rank"), head="number", head_address="address"
+    )
+    tails = lines.filter(
+        (pl.col("kind") == "off_bus_tail") & pl.col("address").is_null()
+    ).select("host", "number", rank.alias("rank"))
+    pairs = tails.join(heads, on=["host", "rank"], nulls_equal=True)
+    apart = pl.col("number").cast(pl.Int64) - pl.col("head").cast(pl.Int64)
+    return pairs.filter(apart.is_between(1, MIXED_LINES)).select(
+        "number", "head_address"
+    )
 
 
 def fold_losses(lines: pl.DataFrame) -> pl.DataFrame:

@@ -6,7 +6,7 @@ import polars as pl
 
 from ingest.sources import _kernel_codes as codes
 from ingest.sources import _kernel_messages as messages
-from ingest.sources._kernel_bus import fold_losses
+from ingest.sources._kernel_bus import fold_losses, mixed_heads
 from ingest.sources._kernel_envelopes import envelope_columns, has_stamp
 from ingest.sources._kernel_patterns import CLOCK, EVENTS, OF_XID
 from ingest.sources._source import Reading, Refusal
@@ -154,7 +154,11 @@ def _identify(lines: pl.DataFrame) -> pl.DataFrame:
             | (pl.col("kind") == "off_bus_tail")
         )
     ).then(recent.forward_fill().over("host"))
-    placed = lines.with_columns(address=pl.coalesce("address", lent))
+    placed = (
+        lines.with_columns(lent=lent)
+        .join(mixed_heads(lines), on="number", how="left", maintain_order="left")
+        .with_columns(address=pl.coalesce("address", "head_address", "lent"))
+    )
     known = [
         pl.col(name).forward_fill().over("host", "address")
         for name in ("uuid", "serial")

@@ -51,6 +51,16 @@ def test_one_inferred_event_for_each_gpu() -> None:
     ]
 
 
+def test_messages_of_two_gpus_may_be_mixed() -> None:
+    one, two = ([line.format(bus) for line in THREE] for bus in ("18", "29"))
+    mixed = [line for pair in zip(one, two, strict=True) for line in pair]
+    found = rows_of(*at(100, *mixed))
+    assert [r["gpu_key"] for r in found] == ["0000:18:00", "0000:29:00"]
+    # the first line of one is far from what follows
+    lost = [one[0], *["NVRM: nothing"] * 20, *two]
+    assert [r["gpu_key"] for r in rows_of(*lost)] == ["0000:29:00"]
+
+
 def test_a_loss_after_more_than_five_minutes_is_another() -> None:
     # 100 s and 300 s are one; 601 s is 301 s later
     found = rows_of(

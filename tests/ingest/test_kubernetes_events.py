@@ -1,6 +1,7 @@
 """Events of Kubernetes: what is a failure, counts and times, both schemas, watches."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -163,6 +164,14 @@ def test_what_lacks_a_field_is_refused() -> None:
         "reason|required",
         "involvedObject|required",
     ]
+
+
+def test_rules_and_lists_of_codes_are_no_telemetry(shared: Path) -> None:
+    failures = shared / "data/failures"
+    rules = sorted((failures / "kubernetes+node-problem-detector").glob("*.json"))
+    lists = [failures / "leptonai+gpud/xid_catalog.tsv"]
+    assert len(rules) == 4
+    assert [takers(path.read_bytes()) for path in rules + lists] == [[]] * 5
 
 
 @pytest.mark.parametrize("value", [None, [], {}, 5, "x", 1.5, True, 2**70, -1])
