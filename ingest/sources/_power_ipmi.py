@@ -9,7 +9,7 @@ from typing import Final
 _LINE: Final = re.compile(
     r"(?:([A-Za-z0-9][\w.-]*): +)?(Instantaneous power reading|"
     r"Average power reading over sample period|IPMI timestamp|Sampling period|"
-    r"Power reading state is): *(.*?)(?:\s+Sampling period: *(.*))?"
+    r"Power reading state is): *(.*?)(?:\s{1,80}Sampling period: *(.*))?"
 )
 
 #: Key of the line that a reading starts with, and of the one that ends it.

@@ -61,15 +61,17 @@ class JsonDocuments:
         """Yield what was read of the last document."""
         text = self._text.decode("utf-8", errors="replace")
         at = _skip(text, 0)
+        line = self._line + text.count("\n", 0, at)
         while at < len(text):
-            line = self._line + text.count("\n", 0, at)
             try:
                 value, end = _DECODER.raw_decode(text, at)
             except (ValueError, RecursionError) as error:
                 yield self._refusal("json", f"not read from here on: {error}")
                 break
             yield JsonDocument(line, value)
-            at = _skip(text, end)
+            end = _skip(text, end)
+            line += text.count("\n", at, end)
+            at = end
         self._line, self._text = 0, b""
 
     def _refusal(self, rule: str, hint: str) -> Refusal:

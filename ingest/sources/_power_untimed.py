@@ -39,12 +39,15 @@ class Untimed:
             cells: Columns `place`, `line`, `rule` and the fields.
             units: Unit in the header of each field, by name.
         """
-        if cells.is_empty():
-            return
-        self._held.append((cells, units))
-        self._is_series = self._is_series or self._has_second()
+        is_broken = pl.col("rule").is_not_null()
+        broken, sound = cells.filter(is_broken), cells.filter(~is_broken)
+        if not sound.is_empty():
+            self._held.append((sound, units))
+            self._is_series = self._is_series or self._has_second()
         if self._is_series:
             yield from self._take(None, NO_TIME)
+        if not broken.is_empty():
+            yield _told(broken, None, None), units
 
     def rest(self) -> Iterator[Cells]:
         """Yield the cells of a file with one look, which have its time."""
@@ -53,20 +56,23 @@ class Untimed:
     def _take(self, time_ns: int | None, rule: str | None) -> Iterator[Cells]:
         held, self._held = self._held, []
         for cells, units in held:
-            told = cells.with_columns(
-                pl.coalesce("rule", pl.lit(rule, pl.String)).alias("rule"),
-                pl.lit(time_ns, pl.Int64).alias(TIME_NS),
-                pl.lit("file_time").alias(QUALITY),
-            )
-            yield told, units
+            yield _told(cells, time_ns, rule), units
 
     def _has_second(self) -> bool:
         """Return whether a GPU was looked at twice."""
-        good = [cells.filter(pl.col("rule").is_null()) for cells, _ in self._held]
+        held = [cells for cells, _ in self._held]
         named = pl.concat(
-            [cells.select(n for n in _GPU if n in cells.columns) for cells in good],
+            [cells.select(n for n in _GPU if n in cells.columns) for cells in held],
             how="diagonal",
         )
         if named.width == 0:
-            return sum(cells.height for cells in good) > 1
+            return sum(cells.height for cells in held) > 1
         return named.height > MOST_ROWS or bool(named.is_duplicated().any())
+
+
+def _told(cells: pl.DataFrame, time_ns: int | None, rule: str | None) -> pl.DataFrame:
+    return cells.with_columns(
+        pl.coalesce("rule", pl.lit(rule, pl.String)).alias("rule"),
+        pl.lit(time_ns, pl.Int64).alias(TIME_NS),
+        pl.lit("file_time").alias(QUALITY),
+    )

@@ -23,7 +23,7 @@ _GPU: Final = re.compile(r'"gpu"\s*:\s*\d')
 _METRIC: Final = re.compile(
     r'"(?:(?:average_|current_)?socket_power|gfx_activity|total_energy_consumption)"\s*:'
 )
-_OBJECT: Final = re.compile(r"^\s*[\[{]", re.MULTILINE)
+_OBJECT: Final = re.compile(r"^[ \t]*[\[{]", re.MULTILINE)
 
 
 def recognizes(head: Head) -> bool:

@@ -36,7 +36,7 @@ from ingest.sources._source import Batch, Head, Reading, Source
 from ingest.tables import PowerSamples
 
 _FIRST_LINE: Final = re.compile(
-    r"^\s*(?:[\w.-]+: +)?Instantaneous power reading: +\d+ Watts", re.MULTILINE
+    r"^[ \t]*(?:[\w.-]+: +)?Instantaneous power reading: +\d+ Watts", re.MULTILINE
 )
 _WATTS: Final = r"^(\d{1,9}) Watts$"
 _SECONDS: Final = r"^0*(\d{1,9}) Seconds\.?$"

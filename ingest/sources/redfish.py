@@ -31,6 +31,8 @@ _CONSUMED: Final = re.compile(r'"PowerConsumedWatts"\s*:')
 
 _UNITS: Final = {UUID: "", "power.draw.instant": "W", "enforced.power.limit": "W"}
 
+_COLUMNS: Final = ("place", "line", "rule", *_UNITS)
+
 _HINTS: Final = {NO_TIME: "the resource has no time: keep a file for each look"}
 
 
@@ -55,32 +57,34 @@ def read(stream: BinaryIO, reading: Reading) -> Iterator[Batch]:
 def _batches(
     documents: Iterator[JsonDocument | Refusal], untimed: Untimed, reading: Reading
 ) -> Iterator[Batch]:
+    found: list[dict[str, str | None]] = []
+    refused: list[Refusal] = []
     for document in documents:
         if isinstance(document, Refusal):
-            yield Batch(refused=(document,), records=1)
-            continue
-        cells = _cells(document)
-        yield Batch(records=cells.height)
-        for told, units in untimed.place(cells, _UNITS):
-            yield batch(samples(told, units, reading, "node_ac"), 0, hints=_HINTS)
+            refused.append(document)
+        else:
+            found += _cells(document)
+    yield Batch(refused=tuple(refused), records=len(found) + len(refused))
+    cells = pl.DataFrame(found, schema=dict.fromkeys(_COLUMNS, pl.String))
+    for told, units in untimed.place(cells, _UNITS):
+        yield batch(samples(told, units, reading, "node_ac"), 0, hints=_HINTS)
 
 
-def _cells(document: JsonDocument) -> pl.DataFrame:
-    """Return what the first member of the resource says; nothing without one."""
+def _cells(document: JsonDocument) -> Iterator[dict[str, str | None]]:
+    """Yield what the first member of the resource says; nothing without one."""
     members = at(document.value, ("PowerControl",))
     first = members[0] if isinstance(members, list) and members else None
-    watts = cell(at(first, ("PowerConsumedWatts",)))
-    chassis = cell(at(document.value, ("@odata.id",)))
-    told = {
+    if not isinstance(first, dict):
+        return
+    watts = cell(first.get("PowerConsumedWatts"))
+    yield {
         "place": f"line {document.line}",
         "line": f"PowerConsumedWatts={watts}",
         "rule": None if watts else f"{PowerSamples.power_instant_w.name}|required",
-        UUID: chassis or "node",
+        UUID: cell(at(document.value, ("@odata.id",))) or "node",
         "power.draw.instant": watts,
         "enforced.power.limit": cell(at(first, ("PowerLimit", "LimitInWatts"))),
     }
-    frame = pl.DataFrame([told], schema=dict.fromkeys(told, pl.String))
-    return frame if isinstance(first, dict) else frame.clear()
 
 
 SOURCE: Final = Source(

@@ -153,3 +153,14 @@ def test_levels_are_told_apart() -> None:
     assert levels.pop("nvidia-smi-xml") == {"gpu_board", "module"}
     assert levels.pop("zeus") == levels.pop("codecarbon") == set()
     assert set.union(*levels.values()) == {"gpu_board"}
+
+
+@by_tool
+@pytest.mark.parametrize(
+    "unit", [b"\n", b" ", b"{}", b"<?xml", b"IPMI timestamp:  ", b"="]
+)
+def test_long_files_of_one_thing_are_quick(source: Source, unit: bytes) -> None:
+    """What is quadratic in a line or in the head would take minutes here."""
+    data = unit * (200_000 // len(unit))
+    assert not source.recognizes(Head("any", data[:65_536]))
+    assert count(read(source, data + b"\n")) == 0
