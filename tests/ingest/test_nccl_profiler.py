@@ -28,12 +28,13 @@ HASH = 1_493_613_951_195_738_943
 
 
 def event(name: str, cat: str, ph: str, ts: float, **args: Any) -> str:
-    known = {"name": name, "cat": cat, "ph": ph, "id": 0, "pid": 7, "tid": 1, "ts": ts}
+    known: dict[str, Any] = {"name": name, "cat": cat, "ph": ph, "ts": ts}
+    known |= {"id": 0, "pid": 7, "tid": 1}
     return json.dumps(known | ({"args": args} if args else {})) + ","
 
 
 def begin(name: str = "AllReduce", ts: float = 100.5, **args: Any) -> str:
-    known = {"SeqNum": 3, "CommHash": HASH, "Rank": 0, "Count": 1024}
+    known: dict[str, Any] = {"SeqNum": 3, "CommHash": HASH, "Rank": 0, "Count": 1024}
     known |= {"Datatype": "ncclFloat32", "Algorithm": "RING", "Protocol": "LL"}
     return event(name, "COLL", "b", ts, **known | args)
 
@@ -117,7 +118,7 @@ def test_a_send_names_its_peer_in_the_group() -> None:
 
 def test_bare_values_are_mended() -> None:
     bare = '{"name": "AllReduce API", "cat": "COLL_API", "ph": "b", "ts": 0.0, "args":'
-    bare += ' {"count": 8, "datatype": ncclFloat32, "Stream": 0x55aa, "GraphCaptured": false}},'
+    bare += ' {"count": 8, "datatype": ncclFloat32, "Stream": 0x55aa, "root": 0}},'
     batches = read(bare, begin(), end())
     assert (records(batches), repairs(batches), refused(batches)) == (3, 1, [])
 
