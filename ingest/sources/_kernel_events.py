@@ -109,8 +109,11 @@ def events_of(lines: pl.DataFrame, reading: Reading) -> pl.DataFrame:
         rule=_rule(),
         occurrence=pl.int_range(pl.len(), dtype=pl.Int32).over(_ALIKE),
     )
-    stored = [name for name in Failures.column_names() if name in rows.columns]
-    return rows.select(*stored, "place", "rule", "naive")
+    return rows.select(*_stored(rows), "place", "rule", "naive")
+
+
+def _stored(rows: pl.DataFrame) -> list[str]:
+    return [name for name in Failures.column_names() if name in rows.columns]
 
 
 def refusals_of(events: pl.DataFrame) -> tuple[Refusal, ...]:

@@ -26,10 +26,12 @@ def prefix() -> pl.Expr:
 def kind() -> pl.Expr:
     """Return the kind of a message, null where it tells of nothing.
 
-    Words about the node's own hardware count only where the kernel says them.
+    Words about the node's own hardware count only where the kernel says them, and
+    where they name NVIDIA's driver.
     """
     found = pl.lit(None, pl.String)
     by_kernel = pl.col("prefix").str.contains(evidence.KERNEL_PREFIX)
+    by_kernel |= _MESSAGE.contains(r"^(?:NVRM: |nvidia-peermem )")
     for name, pattern in reversed(patterns.KINDS.items()):
         fits = _MESSAGE.contains(pattern)
         fits = fits & by_kernel if name == "kernel" else fits

@@ -73,6 +73,12 @@ def test_what_a_program_says_is_not_the_kernels() -> None:
     assert not rows_of("Mar  1 10:00:00 n1 sshd[9]: Killed process 17 (python)")
 
 
+def test_words_of_nvidias_driver_count_in_any_line() -> None:
+    line = "nvidia-peermem nv_get_p2p_free_callback:127 ERROR detected invalid context"
+    (row,) = rows_of(f"found in a file: {line}, skipping further processing")
+    assert row["code"] == "peermem_invalid_context"
+
+
 def test_gpus_of_amd_have_their_address() -> None:
     (row,) = rows_of("[ 9.500000] amdgpu 0000:c1:00.0: amdgpu: GPU reset begin!")
     assert row["gpu_key"] == "0000:c1:00"
