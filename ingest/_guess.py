@@ -4,7 +4,8 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from ingest import mapping
-from ingest._guess_kinds import Kind, kind_of
+from ingest._guess_bytes import Kind
+from ingest._guess_kinds import kind_of
 from ingest.mapping import Mapping
 from ingest.sources import SOURCES, Head
 from ingest.tables import TABLES, IngestedFiles, RejectedRows, RunCards, Table

@@ -3,6 +3,7 @@
 import io
 import json
 from datetime import UTC, datetime, timedelta
+from typing import Any
 from zoneinfo import ZoneInfo
 
 import polars as pl
@@ -352,7 +353,7 @@ def test_one_file_fills_two_tables() -> None:
     assert records(batches) == 1
 
 
-def quality(text: str, stamp: str, **told: object) -> tuple[object, object, bool]:
+def quality(text: str, stamp: str, **told: Any) -> tuple[object, object, bool]:
     (batch,) = mapped(text, f"code,t\n1,{stamp}\n", **told)
     (row,) = rows([batch], Failures)
     return row["time_ns"], row["time_quality"], batch.zone_used
@@ -364,7 +365,7 @@ def test_the_zone_is_that_of_the_mapping_else_of_the_reading() -> None:
     hour = 3_600_000_000_000
     naive = "2024-07-01 12:00"
     assert quality(text, naive) == (noon, "zone_assumed", True)
-    tokyo: dict[str, object] = {"zone": ZoneInfo("Asia/Tokyo"), "zone_basis": "option"}
+    tokyo: dict[str, Any] = {"zone": ZoneInfo("Asia/Tokyo"), "zone_basis": "option"}
     assert quality(text, naive, **tokyo) == (noon - 9 * hour, "exact", True)
     assert quality(text, f"{naive}+02:00") == (noon - 2 * hour, "exact", False)
     zoned = text.replace("[[map]]\n", '[[map]]\nzone = "Europe/Berlin"\n')
@@ -390,7 +391,7 @@ def test_the_run_of_a_card_wins_over_the_data_and_the_data_over_an_option() -> N
     text = TIMED + 'run_id = "run"\n'
     data = "step,rank,t,d,run\n1,0,17,2,mine\n2,0,18,2,\n"
 
-    def runs(**told: object) -> list[str]:
+    def runs(**told: Any) -> list[str]:
         return [row["run_id"] for row in rows(mapped(text, data, **told), StepTimings)]
 
     assert runs(run_id_basis="option") == ["mine", "asked"]

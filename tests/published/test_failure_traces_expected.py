@@ -95,7 +95,7 @@ def lake(shared: Path, project: Path) -> duckdb.DuckDBPyConnection:
     card = (examples / "infinitehbd-run.toml").read_bytes()
     cards = rows(run_card.SOURCE.read(io.BytesIO(card), reading()), RunCards)
     base = duckdb.connect()
-    schema = {**pl.Schema(Failures), "place": pl.String}
+    schema = pl.Schema({**pl.Schema(Failures), "place": pl.String()})
     both = [*rows(held(lanls), Failures), *rows(held(faults), Failures)]
     frame = pl.DataFrame(both, schema=schema)
     base.register("failures", frame.to_arrow(compat_level=pl.CompatLevel.oldest()))
