@@ -15,11 +15,16 @@ HELD_SAMPLES: Final = 500_000
 #: Devices whose last time is remembered; some 10 MB.
 KNOWN_DEVICES: Final = 100_000
 
-_PARTS: Final = FACTS.with_row_index("field").filter(
-    pl.col("is_part") & (pl.col("table") == PowerSamples.sql_name())
+# not by Polars, whose threads would start at the import and not survive a fork
+_PARTS: Final = tuple(
+    field
+    for field, fact in enumerate(FACTS.iter_rows(named=True))
+    if fact["is_part"] and fact["table"] == PowerSamples.sql_name()
 )
-_LINKS: Final = FACTS.with_row_index("field").filter(
-    pl.col("table") == LinkSamples.sql_name()
+_LINKS: Final = tuple(
+    field
+    for field, fact in enumerate(FACTS.iter_rows(named=True))
+    if fact["table"] == LinkSamples.sql_name()
 )
 
 #: Columns of samples.
@@ -67,7 +72,7 @@ class Gathering:
                 is blank says nothing.
         """
         samples = samples.with_columns(at=pl.col("time_ns").fill_null(UNTIMED))
-        is_link = pl.col("field").is_in(_LINKS["field"].implode())
+        is_link = pl.col("field").is_in(_LINKS)
         is_blank = pl.col("real").is_null() & pl.col("count").is_null()
         kept = samples.select(SAMPLE).filter(~(is_link & is_blank))
         rows = _NOTHING
@@ -119,6 +124,6 @@ class Gathering:
 
     def _rows(self, samples: pl.DataFrame, *, alone: bool) -> Rows:
         if alone:
-            is_part = pl.col("field").is_in(_PARTS["field"].implode())
+            is_part = pl.col("field").is_in(_PARTS)
             samples = samples.filter(~is_part)
         return self._maker.rows(samples, alone=alone) if samples.height else _NOTHING
