@@ -7,7 +7,8 @@
   `--zone`, and without either the rows are `zone_assumed`.
 * A look that asks for something else (`-d MEMORY`) makes no rows.
 * Such text is read among other text: each look starts at a line of its own, and a line
-  of `#` ends it.
+  of `#` ends it. Of a capture of nvidia_gpu_exporter, which holds the output of many
+  commands, only the looks are read.
 """
 
 import re
