@@ -10,6 +10,7 @@ import polars as pl
 from ingest.errors import UnreadableFileError
 from ingest.sources._lines import Block
 from ingest.sources._lines_csv import cell, names_of, split
+from ingest.sources._lines_csv_typed import typed_cells
 from ingest.sources._lines_json import decode
 from ingest.sources._source import Batch, Reading
 from ingest.sources._steps_columns import REQUIRED, TYPES, batch, check
@@ -41,12 +42,20 @@ def _read_csv(
     known = {name: cell(i) for i, name in enumerate(names) if name in TYPES}
     header_lines = 1
     for block in blocks:
-        lines = block.table().slice(header_lines)
-        cells = split(lines, len(names), quotes=True).select(
-            "place", "line", "rule", **known
-        )
+        cells = _typed(block, names, has_header=number == block.first)
+        if cells is None:
+            lines = block.table().slice(header_lines)
+            cells = split(lines, len(names), quotes=True).select(
+                "place", "line", "rule", **known
+            )
         yield batch(cells, reading, repairs=block.repairs + passed_over)
         header_lines = passed_over = 0
+
+
+def _typed(block: Block, names: list[str], *, has_header: bool) -> pl.DataFrame | None:
+    cells = typed_cells(block, names, TYPES, has_header=has_header)
+    nothing = pl.lit(None, pl.String)
+    return cells if cells is None else cells.with_columns(line=nothing, rule=nothing)
 
 
 def _read_json(
