@@ -14,6 +14,7 @@ from ingest.sources import Reading
 from ingest.sources._lines_csv import CELL_COUNT
 
 _QUOTE: Final = '"'
+_WIDTH: Final = "_width"
 
 
 def read_csv(
@@ -44,7 +45,7 @@ def read_csv(
             names = _names(found.row(0, named=True), delimiter, layout)
             _check(names, wanted, reading, f"line {found['number'][0]}")
             lines = found.slice(int(layout.header is True))
-        cells = _cells(_split(lines, delimiter), names, layout, wanted[0])
+        cells = _cells(lines, names, delimiter, layout, wanted[0])
         yield Cells(cells, repairs=repairs)
 
 
@@ -72,38 +73,73 @@ def _check(
             raise UnreadableFileError(reading.path, place, f"one field {name!r}", mend)
 
 
-def _split(lines: pl.DataFrame, delimiter: str) -> pl.DataFrame:
-    """Add the cells of every record; null where its quotes make no sense."""
+def _cells(
+    lines: pl.DataFrame,
+    names: Sequence[str],
+    delimiter: str,
+    layout: Layout,
+    fields: Sequence[str],
+) -> pl.DataFrame:
+    """Return the fields that are read, of records that are as wide as their header."""
     has_quote = pl.col(LINE).str.contains(_QUOTE, literal=True)
+    known = {column_of(name): names.index(name) for name in fields if name in names}
     plain = lines.filter(~has_quote).with_columns(
         _cells=pl.col(LINE).str.split(delimiter)
     )
+    cells = plain.select(
+        *lines.columns,
+        pl.col("_cells").list.len().cast(pl.Int64).alias(_WIDTH),
+        **{
+            name: pl.col("_cells").list.get(index, null_on_oob=True)
+            for name, index in known.items()
+        },
+    )
     quoted = lines.filter(has_quote)
-    parsed = [split_one(line, delimiter) for line in quoted[LINE]]
-    cells = pl.Series("_cells", parsed, dtype=pl.List(pl.String))
-    return pl.concat([plain, quoted.with_columns(cells)]).sort("number")
-
-
-def _cells(
-    split: pl.DataFrame, names: Sequence[str], layout: Layout, fields: Sequence[str]
-) -> pl.DataFrame:
-    """Return the fields that are read, of records that are as wide as their header."""
-    is_ragged = pl.col("_cells").list.len().ne_missing(len(names))
-    found = pl.when(is_ragged).then(pl.lit(CELL_COUNT))
-    columns = {
-        column_of(name): content(
-            pl.col("_cells").list.get(names.index(name), null_on_oob=True), layout.null
+    if not quoted.is_empty():
+        parsed = list(split_all(quoted[LINE].to_list(), delimiter))
+        more = quoted.with_columns(
+            pl.Series(_WIDTH, [len(one or ()) for one in parsed], dtype=pl.Int64),
+            *[_column(name, index, parsed) for name, index in known.items()],
         )
-        if name in names
-        else pl.lit(None, pl.String)
-        for name in fields
-    }
-    return split.select(
+        cells = pl.concat([cells, more]).sort("number")
+    found = pl.when(pl.col(_WIDTH) != len(names)).then(pl.lit(CELL_COUNT))
+    missing = [column_of(name) for name in fields if name not in names]
+    return cells.select(
         LINE,
         pl.format("line {}", "number").alias(PLACE),
         pl.coalesce(RULE, found).alias(RULE),
-        **columns,
+        *[content(pl.col(name), layout.null).alias(name) for name in known],
+        *[pl.lit(None, pl.String).alias(name) for name in missing],
     )
+
+
+def _column(name: str, index: int, parsed: Sequence[list[str] | None]) -> pl.Series:
+    values = [one[index] if one and index < len(one) else None for one in parsed]
+    return pl.Series(name, values, dtype=pl.String)
+
+
+def split_all(lines: list[str], delimiter: str) -> Iterator[list[str] | None]:
+    """Yield the cells of every record; None where its quotes make no sense."""
+    taken = 0
+
+    def feed() -> Iterator[str]:
+        nonlocal taken
+        for line in lines:
+            taken += 1
+            yield line
+
+    reader = csv.reader(feed(), delimiter=delimiter, strict=True)
+    while taken < len(lines):
+        before = taken
+        try:
+            cells: list[str] | None = next(reader)
+        except (csv.Error, StopIteration):
+            cells = None
+        if taken == before + 1:
+            yield cells
+        else:
+            # a quote that is open took the next records with it
+            yield from (split_one(line, delimiter) for line in lines[before:taken])
 
 
 def split_one(line: str, delimiter: str) -> list[str] | None:

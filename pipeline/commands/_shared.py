@@ -74,7 +74,7 @@ class Reading:
     run_id: str | None = None
     zone: str | None = None
     jobs: int | None = None
-    mapping: tuple[Path, ...] = ()
+    mapping: Annotated[tuple[Path, ...], Parameter(negative=())] = ()
 
     def options(self, settings: "Settings") -> "Options":
         """Return what was said for all files, the settings included."""

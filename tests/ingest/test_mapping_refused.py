@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from ingest import mapping
 from ingest._mapping_card import Card
+from ingest._mapping_csv import split_all, split_one
 from ingest.errors import SettingError, UnreadableFileError
 from ingest.mapping import Mapping
 from ingest.sources import Batch, Head
@@ -223,3 +224,10 @@ def test_every_record_of_a_damaged_file_is_a_row_or_refused(
 def test_the_files_are_whole_as_they_are() -> None:
     for name, data in FILES:
         assert offered(held(mapped(TOLD, data, name)), Failures) >= 1
+
+
+@settings(max_examples=100)
+@given(st.lists(st.text('a"",\n\r\\', max_size=8), max_size=6))
+def test_records_are_split_together_as_they_are_alone(lines: list[str]) -> None:
+    alone = [split_one(line, ",") for line in lines]
+    assert list(split_all(lines, ",")) == alone
