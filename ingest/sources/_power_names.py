@@ -4,7 +4,9 @@ import re
 from typing import Final
 
 _HOST: Final = r"([A-Za-z][A-Za-z0-9.-]*?)"
-_TOOL: Final = r"(?:nvidia-smi|smi|dmon|dcgmi|rocm-smi|amd-smi|zeus|codecarbon|ipmitool|redfish)"
+_TOOL: Final = (
+    r"(?:nvidia-smi|smi|dmon|dcgmi|rocm-smi|amd-smi|zeus|codecarbon|ipmitool|redfish)"
+)
 _NAME: Final = re.compile(
     rf"(?:{_TOOL}[-_]{_HOST}|{_HOST}\.{_TOOL})\.(?:csv|json|log|txt|xml)"
 )
