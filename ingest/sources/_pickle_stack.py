@@ -1,11 +1,13 @@
 """What a pickle of plain data has on its stack, by kind, without making any of it."""
 
+from collections.abc import Callable
+from functools import partial
 from typing import Final
 
 #: Operations that put one value on the stack, and its kind.
 _PUSHES: Final = {
     **dict.fromkeys(("NONE", "NEWTRUE", "NEWFALSE", "BINFLOAT"), "constant"),
-    **dict.fromkeys(("BININT", "BININT1", "BININT2", "LONG1"), "number"),
+    **dict.fromkeys(("BININT", "BININT1", "BININT2"), "number"),
     "EMPTY_LIST": "list",
     "EMPTY_DICT": "mapping",
     "EMPTY_TUPLE": "tuple",
@@ -14,16 +16,29 @@ _PUSHES: Final = {
 _TEXTS: Final = frozenset({"UNICODE", "BINUNICODE", "SHORT_BINUNICODE", "BINUNICODE8"})
 _GETS: Final = frozenset({"BINGET", "LONG_BINGET"})
 _PUTS: Final = frozenset({"BINPUT", "LONG_BINPUT"})
-_TUPLES: Final = {"TUPLE1": 1, "TUPLE2": 2, "TUPLE3": 3}
 
-#: Operations that take what there is since the last mark.
-_GATHERS: Final = frozenset({"TUPLE", "APPENDS", "SETITEMS"})
+#: Operations that take values, and how many: None for all since the last mark.
+_TAKES: Final = {
+    "TUPLE": None,
+    "TUPLE1": 1,
+    "TUPLE2": 2,
+    "TUPLE3": 3,
+    "APPEND": 1,
+    "APPENDS": None,
+    "SETITEM": 2,
+    "SETITEMS": None,
+}
+_TUPLES: Final = frozenset({"TUPLE", "TUPLE1", "TUPLE2", "TUPLE3"})
+_MAPPED: Final = frozenset({"SETITEM", "SETITEMS"})
 
 #: Characters of a text that are kept, to name what a pickle asks for.
 _TEXT_CHARACTERS: Final = 200
 
 #: Greatest whole number that is loaded: any of 64 bits. [bit]
 _MOST_BITS: Final = 64
+
+#: Does an operation with its argument; returns what is wrong with it.
+_Effect = Callable[[object], str]
 
 
 class Stack:
@@ -35,6 +50,17 @@ class Stack:
         self._marks: list[int] = []
         self._memo: dict[int, str] = {}
         self._count = 0
+        # a dump has a million operations: each is looked up once
+        self._effects: dict[str, _Effect] = {
+            **{name: partial(self._push, kind) for name, kind in _PUSHES.items()},
+            **dict.fromkeys(_TEXTS, self._push_text),
+            **dict.fromkeys(_GETS, self._get),
+            **dict.fromkeys(_PUTS, self._put),
+            **{name: partial(self._take, name) for name in _TAKES},
+            "LONG1": self._push_long,
+            "MARK": self._mark,
+            "MEMOIZE": self._memoize,
+        }
 
     def name(self) -> str:
         """Return the last two texts as a name with a dot; empty without any."""
@@ -44,22 +70,28 @@ class Stack:
     def do(self, operation: str, argument: object) -> str:
         """Do an operation; return what is wrong with it, empty if nothing is."""
         self._count += 1
-        if operation in _TEXTS:
-            self._items.append(f"={str(argument)[:_TEXT_CHARACTERS]}")
-        elif kind := _PUSHES.get(operation):
-            self._items.append(kind)
-            return _judge_number(argument) if operation == "LONG1" else ""
-        elif operation == "MARK":
-            self._marks.append(len(self._items))
-        elif operation in _GETS:
-            return self._get(argument)
-        elif operation in _PUTS:
-            return self._put(argument)
-        elif operation == "MEMOIZE":
-            return self._put(len(self._memo))
-        else:
-            return self._take(operation)
+        effect = self._effects.get(operation)
+        return effect(argument) if effect else ""
+
+    def _push(self, kind: str, _: object) -> str:
+        self._items.append(kind)
         return ""
+
+    def _push_text(self, text: object) -> str:
+        self._items.append(f"={str(text)[:_TEXT_CHARACTERS]}")
+        return ""
+
+    def _push_long(self, number: object) -> str:
+        self._items.append("number")
+        is_small = isinstance(number, int) and number.bit_length() <= _MOST_BITS
+        return "" if is_small else f"a number of more than {_MOST_BITS} bits"
+
+    def _mark(self, _: object) -> str:
+        self._marks.append(len(self._items))
+        return ""
+
+    def _memoize(self, _: object) -> str:
+        return self._put(len(self._memo))
 
     def _get(self, position: object) -> str:
         if not isinstance(position, int) or position not in self._memo:
@@ -73,30 +105,21 @@ class Stack:
         self._memo[position] = self._items[-1] if self._items else ""
         return ""
 
-    def _take(self, operation: str) -> str:
+    def _take(self, operation: str, _: object) -> str:
         """Do an operation that takes values from the stack."""
-        if operation in _GATHERS:
-            begin = self._marks.pop() if self._marks else len(self._items)
-        elif operation in _TUPLES:
-            begin = max(0, len(self._items) - _TUPLES[operation])
+        end = len(self._items)
+        if (taken := _TAKES[operation]) is not None:
+            begin = max(0, end - taken)
         else:
-            taken = {"APPEND": 1, "SETITEM": 2}.get(operation, 0)
-            begin = max(0, len(self._items) - taken)
+            begin = self._marks.pop() if self._marks else end
         values = self._items[begin:]
         del self._items[begin:]
-        if operation.startswith("TUPLE"):
+        if operation in _TUPLES:
             self._items.append("tuple")
-        if operation.startswith("SETITEM"):
-            return _judge_keys(values[::2])
-        return ""
+        return _judge_keys(values[::2]) if operation in _MAPPED else ""
 
 
 def _judge_keys(keys: list[str]) -> str:
     """Refuse keys that are no texts: to hash a nest of tuples may take for ever."""
     other = next((key for key in keys if not key.startswith("=")), None)
     return f"a key that is a {other}" if other is not None else ""
-
-
-def _judge_number(number: object) -> str:
-    is_small = isinstance(number, int) and number.bit_length() <= _MOST_BITS
-    return "" if is_small else f"a number of more than {_MOST_BITS} bits"
