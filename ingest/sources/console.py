@@ -44,7 +44,7 @@ LINE_FORMATS: Final[tuple[LineFormat, ...]] = (
 
 #: What launchers put before a line: the label of srun, the role and local rank of
 #: torchrun, the global rank that PyTorch writes.
-_PREFIX: Final = r"^(?: *\d{1,6}: ?|\[default\d{1,6}\]: ?|\[rank\d{1,6}\]: ?)+"
+_PREFIX: Final = r"^(?: *[0-9]{1,6}: ?|\[default[0-9]{1,6}\]: ?|\[rank[0-9]{1,6}\]: ?)+"
 
 _COLOURS: Final = r"\x1b\[[0-9;]*[A-Za-z]"
 _COLOUR: Final = re.compile(_COLOURS)
@@ -80,7 +80,7 @@ def _plain(lines: pl.DataFrame) -> pl.DataFrame:
     return lines.select(
         "number",
         bare.str.replace(_PREFIX, "").alias("line"),
-        bare.str.extract(r"^(?: *\d{1,6}: ?)?\[rank(\d{1,6})\]:")
+        bare.str.extract(r"^(?: *[0-9]{1,6}: ?)?\[rank([0-9]{1,6})\]:")
         .cast(pl.Int32)
         .alias("rank"),
         pl.col("line").alias("raw"),
