@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ingest.sources import Batch, Reading, nvidia_smi_xml
+from ingest.sources import Batch, Head, Reading, nvidia_smi_xml
 from ingest.sources._lines import blocks
 from ingest.tables import PowerSamples
 from tests.ingest.readings import held, reading, refused, rows

@@ -1,4 +1,4 @@
-"""Logs of nvidia-smi: modules, hosts, headroom, logs without a header, other queries."""
+"""Logs of nvidia-smi: modules, hosts, headroom, no header, other queries."""
 
 import io
 from collections.abc import Iterable
