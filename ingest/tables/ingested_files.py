@@ -14,9 +14,12 @@ class IngestedFiles(Table):
     file_id = c.identifier(
         "Hash of content, source, its version and the options that change rows."
     )
-    path = c.text("Where the file was read from.")
+    path = c.text("Where the file was read from; `archive!/member` in an archive.")
     sha256 = c.identifier("SHA-256 of the expanded content.")
-    source = c.identifier("Source that read it; `unrecognized` where none claims it.")
+    source = c.identifier(
+        "Source that read it; `unrecognized` where none claims it, `empty` where there"
+        " is nothing to claim."
+    )
     reader_version = c.number("Version of that source.")
     bytes = c.size_bytes("Size of the expanded content.")
     rows_read = c.tally("Rows found in the file.")
