@@ -93,10 +93,14 @@ def decode_places(text: bytes | memoryview) -> list[Place]:
 def decode_as(
     text: bytes | memoryview, kind: type[_T], decoder: msgspec.json.Decoder[list[_T]]
 ) -> list[_T]:
-    """Decode a JSON array of objects; what has another type is left out."""
+    """Decode a JSON array of objects that was decoded as events before.
+
+    What has another type is left out. Texts that events have not may have bytes that
+    are not UTF-8.
+    """
     try:
         return decoder.decode(text)
-    except msgspec.ValidationError:
+    except (msgspec.DecodeError, RecursionError):
         return [_lenient(raw, kind) for raw in _RAWS.decode(text)]
 
 
@@ -137,7 +141,10 @@ def members(text: bytes) -> dict[str, Raw]:
 def _value(raw: Raw, kind: object) -> object:
     if kind is Raw:
         return raw
-    try:
-        return msgspec.json.decode(raw, type=kind, strict=False)
-    except (msgspec.DecodeError, RecursionError):
-        return None
+    whole = bytes(raw)
+    for text in (whole, whole.decode(errors="replace").encode()):
+        try:
+            return msgspec.json.decode(text, type=kind, strict=False)
+        except (msgspec.DecodeError, RecursionError):
+            continue
+    return None

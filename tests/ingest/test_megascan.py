@@ -196,6 +196,13 @@ def test_a_real_pipeline_of_four_ranks(shared: Path) -> None:
 SAMPLE = Path(__file__).parents[2] / "sample_traces/formats/megascan"
 
 
+def test_bytes_that_are_no_text_cost_no_operation() -> None:
+    text = json.dumps([edge("B", 1), end(2)]).replace('"tid": 0', '"tid": "x"')
+    data = text.encode().replace(b'"x"', b'"\xff"')
+    batches = held(megascan.read(io.BytesIO(data), reading()))
+    assert len(rows(batches, Operations)) == 1
+
+
 @given(
     at=st.integers(0, 4_000),
     fill=st.binary(max_size=20),

@@ -273,6 +273,12 @@ def test_traces_of_pytorch_are_not_its_own(shared: Path) -> None:
         assert not rocprof.recognizes(Head(path.name, path.read_bytes()))
 
 
+def test_bytes_that_are_no_text_cost_no_name() -> None:
+    data = tool(process([dispatch(1, 1, 2)])).replace(b'"gemm"', b'"g\xffm"')
+    (row,) = kernels(read(data))
+    assert row["name"] == "g\ufffdm"
+
+
 @given(
     at=st.integers(0, 5_000),
     fill=st.binary(max_size=20),
