@@ -37,19 +37,21 @@ def batch(
     """Return a row for each device and line that breaks no rule.
 
     Args:
-        told: Columns `place`, `line`, `rule`, `window`, `start_ns`, `end_ns`,
-            `time_quality`, and one of energy for each device. [mJ]
+        told: Columns `place`, `line`, `rule`, `window`, `start_ns`, `boot_offset_ns`,
+            `length_ns`, `time_quality`, and one of energy for each device. [mJ]
         devices: Level and identity of each device, by its column.
         reading: What is read.
         hints: What to say of a refusal, by its rule.
         zone_used: Whether the times needed the zone.
     """
     is_good = pl.col("rule").is_null()
-    kept = ["place", "window", "start_ns", "end_ns", "time_quality"]
+    kept = ["place", "window", "start_ns", "boot_offset_ns", "time_quality"]
     energy = EnergyWindows.energy_mj.name
     frames = [
         told.filter(is_good).select(
             *kept,
+            pl.col("length_ns").alias(EnergyWindows.duration_ns.name),
+            (pl.col("start_ns") + pl.col("length_ns")).alias(EnergyWindows.end_ns.name),
             pl.lit(reading.cluster).alias(EnergyWindows.cluster.name),
             pl.lit(host_of(reading.name), pl.String).alias(EnergyWindows.host.name),
             pl.lit(gpu).alias(EnergyWindows.gpu_uuid.name),

@@ -10,7 +10,8 @@ from ingest.times import SECOND_NS, naive_to_ns
 #: ISO 8601: date, time, fraction after a point or a comma, offset. Years are those
 #: whose nanoseconds fit 64 bits.
 ISO_STAMP: Final = (
-    r"((?:19[7-9]|20[0-9]|21[0-9])[0-9]-[0-9]{2}-[0-9]{2})[T ]([0-9]{2}:[0-9]{2}:[0-9]{2})"
+    r"((?:19[7-9]|20[0-9]|21[0-9])[0-9]-[0-9]{2}-[0-9]{2})[T ]"
+    r"([0-9]{2}:[0-9]{2}:[0-9]{2})"
     r"(?:[.,]([0-9]{1,9}))?(?: ?(Z|[+-][0-9]{2}:?[0-9]{2}))?"
 )
 

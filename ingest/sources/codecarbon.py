@@ -119,6 +119,7 @@ def _windows(lines: pl.DataFrame, names: list[str], reading: Reading) -> pl.Data
     return told.with_columns(
         pl.coalesce("rule", *first).alias("rule"),
         start_ns=pl.col("end_ns") - pl.col("length_ns"),
+        boot_offset_ns=pl.lit(None, pl.Int64),
     )
 
 

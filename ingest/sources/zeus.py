@@ -5,8 +5,8 @@
   the mean over a window is not the power at its end, and windows may lie inside each
   other, so they cannot be joined to one series either.
 * The start is in seconds since the epoch, with all digits taken exactly. Old versions
-  wrote a monotonic clock, which counts from the start of the node: such a window cannot
-  be placed in time, and is refused.
+  wrote a monotonic clock, which counts from the start of the node: such a window has a
+  length and an energy, and no date.
 * A name may hold commas: what it is stands between the first two commas from the left
   and the known number of cells from the right.
 * A GPU is known by its index, the host by the name of the file (_power_names).
@@ -36,8 +36,7 @@ _GPU: Final = re.compile(r"gpu(\d+)_energy")
 _LEADING: Final = 3
 
 _HINTS: Final = {
-    "start_ns|epoch": "seconds since the epoch were expected; a monotonic clock, as old"
-    " versions of Zeus wrote it, has no date",
+    "start_ns|value": "seconds since the epoch, or of a monotonic clock, were expected",
     CELL_COUNT: "start, name, length and the energy of each GPU of the header expected",
 }
 
@@ -90,8 +89,8 @@ def _windows(lines: pl.DataFrame, columns: list[str]) -> pl.DataFrame:
         .then(pl.lit(CELL_COUNT)),
         window=names.list.join(","),
         start_ns=epoch_ns(_cell(0)),
+        boot_offset_ns=length_ns(_cell(0)),
         length_ns=length_ns(_cell(-1 - len(columns))),
-        time_quality=pl.lit("exact"),
         **{
             name: energy_mj(_cell(index - len(columns)), "J")
             for index, name in enumerate(columns)
@@ -101,16 +100,21 @@ def _windows(lines: pl.DataFrame, columns: list[str]) -> pl.DataFrame:
         name: pl.col(name).is_null() for name in columns if _GPU.fullmatch(name)
     }
     rules = {
-        "start_ns|epoch": pl.col("start_ns").is_null(),
+        "start_ns|value": pl.col("start_ns").is_null()
+        & pl.col("boot_offset_ns").is_null(),
         "duration_ns|value": pl.col("length_ns").is_null(),
         "energy_mj|value": pl.any_horizontal(pl.lit(value=False), *energies.values()),
     }
     broken = [
         pl.when(is_broken).then(pl.lit(rule)) for rule, is_broken in rules.items()
     ]
+    is_dated = pl.col("start_ns").is_not_null()
     return told.with_columns(
         pl.coalesce("rule", *broken).alias("rule"),
-        end_ns=pl.col("start_ns") + pl.col("length_ns"),
+        boot_offset_ns=pl.when(~is_dated).then("boot_offset_ns"),
+        time_quality=pl.when(is_dated)
+        .then(pl.lit("exact"))
+        .otherwise(pl.lit("boot_relative")),
     )
 
 
@@ -126,7 +130,7 @@ def _cell(index: int) -> pl.Expr:
 
 SOURCE: Final = Source(
     name="zeus",
-    version=1,
+    version=2,
     describes="CSV of the windows measured by Zeus",
     tables=(EnergyWindows,),
     options=frozenset({"cluster", "name"}),

@@ -22,6 +22,7 @@ class EnergyWindows(Table):
         "window",
         "start_ns",
         "end_ns",
+        "boot_offset_ns",
     )
     day_column: ClassVar = "start_ns"
 
@@ -48,9 +49,20 @@ class EnergyWindows(Table):
         ),
     )
     window = c.text("Name that the program gave the window.")
-    start_ns = c.time_ns("Start of the window.")
-    end_ns = c.time_ns("End of the window.")
-    time_quality = c.choice("How the times are known.", ("exact", "zone_assumed"))
+    start_ns = c.time_ns(
+        "Start of the window; null where its clock has no date.", nullable=True
+    )
+    end_ns = c.time_ns(
+        "End of the window; null where its clock has no date.", nullable=True
+    )
+    boot_offset_ns = c.duration_ns(
+        "Start of the window since the node started, where its clock counts so.",
+        nullable=True,
+    )
+    duration_ns = c.duration_ns("Length of the window.")
+    time_quality = c.choice(
+        "How the times are known.", ("exact", "zone_assumed", "boot_relative")
+    )
     energy_mj = c.energy_mj(
         "Energy used in the window; 0 where it is shorter than the sensor's refresh."
     )

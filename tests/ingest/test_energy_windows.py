@@ -59,10 +59,16 @@ def test_a_name_may_hold_commas() -> None:
 
 
 def test_a_monotonic_clock_has_no_date() -> None:
-    batches = windows_of(HEADER, "13585625.187147852,step_1,9.2,2053.6,1.0")
-    assert refused(batches) == [("line 2", "start_ns|epoch")]
-    (refusal,) = [one for batch in batches for one in batch.refused]
-    assert "monotonic" in str(refusal.hint)
+    row = windows(HEADER, "13585625.187147852,step_1,9.2,2053.6,1.0")[0]
+    assert (row["start_ns"], row["end_ns"]) == (None, None)
+    assert row["boot_offset_ns"] == 13_585_625_187_147_852
+    assert row["duration_ns"] == 9_200_000_000
+    assert row["time_quality"] == "boot_relative"
+
+
+def test_a_start_that_is_no_number_is_refused() -> None:
+    batches = windows_of(HEADER, "soon,step_1,9.2,2053.6,1.0")
+    assert refused(batches) == [("line 2", "start_ns|value")]
 
 
 def test_another_header_has_other_gpus() -> None:
@@ -106,8 +112,11 @@ def test_published_windows_have_a_monotonic_clock(shared: Path) -> None:
         text = path.read_text()
         assert zeus.recognizes(Head(path.name, text.encode()))
         batches = windows_of(*text.splitlines())
-        count = len(text.splitlines()) - 1
-        assert [rule for _, rule in refused(batches)] == ["start_ns|epoch"] * count
+        gpus = text.splitlines()[0].count("gpu")
+        found = rows(batches, EnergyWindows)
+        assert len(found) == gpus * (len(text.splitlines()) - 1)
+        assert {row["time_quality"] for row in found} == {"boot_relative"}
+        assert refused(batches) == []
 
 
 EMISSIONS = (
