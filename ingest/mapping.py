@@ -7,25 +7,21 @@ mapping that names an unknown table, column or unit is refused before anything i
 
 import hashlib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import Final
 
 import msgspec
 
 from ingest import _mapping_card
 from ingest._mapping_card import Card
-from ingest._mapping_cells import Cells
-from ingest._mapping_claims import Shape, is_meant, missing, shape_of, together
-from ingest._mapping_csv import read_csv
-from ingest._mapping_json import read_lines, read_list
-from ingest._mapping_parquet import read_parquet
+from ingest._mapping_claims import is_meant, missing, shape_of, together
 from ingest._mapping_plan import Plan, plan_of
-from ingest._mapping_rows import Rows
+from ingest._mapping_reading import read
 from ingest.errors import SettingError
-from ingest.sources import Batch, Head, Reading, Source
+from ingest.sources import Head, Source
 
 #: Name of the file that applies to what lies beside and below it.
 MAPPING_NAME: Final = "mapping.toml"
@@ -168,35 +164,6 @@ def _source(mapping: Mapping, plans: Sequence[Plan], head: Head) -> Source:
 
 def _never(_: Head) -> bool:
     return False
-
-
-def read(
-    stream: BinaryIO, reading: Reading, *, plans: tuple[Plan, ...], shape: Shape
-) -> Iterator[Batch]:
-    """Read a file as a mapping says.
-
-    Raises:
-        UnreadableFileError: If a field is missing, or nothing can be read.
-    """
-    yield from Rows(plans, reading).batches(_cells(stream, reading, plans, shape))
-
-
-def _cells(
-    stream: BinaryIO, reading: Reading, plans: tuple[Plan, ...], shape: Shape
-) -> Iterator[Cells]:
-    fields = tuple(dict.fromkeys(name for plan in plans for name in plan.fields))
-    needed = tuple(dict.fromkeys(name for plan in plans for name in plan.needed))
-    layout, table = plans[0].layout, plans[0].table
-    match shape.form:
-        case "parquet":
-            return read_parquet(stream, (fields, needed), layout.null, reading)
-        case "jsonl":
-            return read_lines(stream, fields, layout.null, table)
-        case "json":
-            return read_list(stream, fields, layout.null, table)
-        case _:
-            wanted = (fields, needed)
-            return read_csv(stream, shape.delimiter, layout, wanted, reading)
 
 
 def _refuse_nameless(plan: Plan) -> None:

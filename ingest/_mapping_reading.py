@@ -1,0 +1,42 @@
+"""A file that a mapping claims, as rows."""
+
+from collections.abc import Iterator
+from typing import BinaryIO
+
+from ingest._mapping_cells import Cells
+from ingest._mapping_claims import Shape
+from ingest._mapping_csv import read_csv
+from ingest._mapping_json import read_lines, read_list
+from ingest._mapping_parquet import read_parquet
+from ingest._mapping_plan import Plan
+from ingest._mapping_rows import Rows
+from ingest.sources import Batch, Reading
+
+
+def read(
+    stream: BinaryIO, reading: Reading, *, plans: tuple[Plan, ...], shape: Shape
+) -> Iterator[Batch]:
+    """Read a file as a mapping says.
+
+    Raises:
+        UnreadableFileError: If a field is missing, or nothing can be read.
+    """
+    yield from Rows(plans, reading).batches(_cells(stream, reading, plans, shape))
+
+
+def _cells(
+    stream: BinaryIO, reading: Reading, plans: tuple[Plan, ...], shape: Shape
+) -> Iterator[Cells]:
+    fields = tuple(dict.fromkeys(name for plan in plans for name in plan.fields))
+    needed = tuple(dict.fromkeys(name for plan in plans for name in plan.needed))
+    layout, table = plans[0].layout, plans[0].table
+    match shape.form:
+        case "parquet":
+            return read_parquet(stream, (fields, needed), layout.null, reading)
+        case "jsonl":
+            return read_lines(stream, fields, layout.null, table)
+        case "json":
+            return read_list(stream, fields, layout.null, table)
+        case _:
+            wanted = (fields, needed)
+            return read_csv(stream, shape.delimiter, layout, wanted, reading)
