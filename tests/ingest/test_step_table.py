@@ -262,7 +262,6 @@ def test_files_that_are_something_else(shared: Path) -> None:
         "nccl/NVIDIA_Megatron-LM/iteration_time_series.csv",
         "power/JimZeyuYang+GPU_Power_Benchmark/plotting/data/5050/A100/timestamps.csv",
         "power/JimZeyuYang+GPU_Power_Benchmark/plotting/data/5050/A100/PMD_start_ts.txt",
-        "power/ml-energy+zeus/tests/profile_data/A40+resnet18+gpu0.csv",
         "power/NVIDIA+dcgm-exporter/etc/default-counters.csv",
     ]
     for name in other:

@@ -50,7 +50,12 @@ def step_rows(folder: Path) -> Iterator[dict[str, Any]]:
 def test_the_committed_sample_is_what_its_seed_gives(
     sample: Path, project: Path
 ) -> None:
-    assert expanded(sample) == expanded(project / "sample_traces")
+    committed = expanded(project / "sample_traces")
+    assert expanded(sample) == {
+        name: content
+        for name, content in committed.items()
+        if name.startswith(("pod16", "truth"))
+    }
 
 
 def test_the_same_seed_gives_the_same_bytes(sample: Path, tmp_path: Path) -> None:
