@@ -10,9 +10,8 @@ more bytes, than fit into the file.
 import re
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing
 from itertools import islice
-from pathlib import Path
 from typing import Final
 
 import polars as pl
@@ -46,10 +45,6 @@ _ENDLESS: Final = "more than fits into the file"
 
 _NULL: Final = pl.lit(None, pl.Int64)
 
-_ALLOWED: Final = frozenset({sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ})
-_FUNCTIONS: Final = frozenset({"substr", "like"})
-_PRAGMAS: Final = frozenset({"table_info"})
-
 _TABLES: Final = "SELECT name FROM sqlite_master WHERE type = 'table' AND rootpage > 0"
 
 
@@ -65,7 +60,7 @@ class Database:
     """
 
     def __init__(self, connection: sqlite3.Connection, size: int) -> None:
-        """List the tables of a file of some bytes.
+        """List the tables of a file of some bytes, whose connection is guarded.
 
         Raises:
             sqlite3.Error: If the file is no database, or its schema is broken.
@@ -75,7 +70,6 @@ class Database:
         self._connection = connection
         connection.text_factory = self._text
         connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, VALUE_BYTES)
-        connection.set_authorizer(_authorize)
         self._names = [str(row[0]) for row in connection.execute(_TABLES)]
         self._columns: dict[str, frozenset[str]] = {}
 
@@ -178,37 +172,6 @@ class Database:
         except UnicodeDecodeError:
             self.repairs += 1
             return raw.decode(errors="replace")
-
-
-@contextmanager
-def open_database(path: Path) -> Iterator[Database]:
-    """Open a file that is neither written nor locked; what lies beside it is not read.
-
-    Raises:
-        sqlite3.Error: If the file is no database, or its schema is broken.
-    """
-    uri = f"{path.resolve().as_uri()}?mode=ro&immutable=1"
-    with closing(sqlite3.connect(uri, uri=True)) as connection:
-        connection.execute("PRAGMA trusted_schema = OFF")
-        connection.execute("PRAGMA query_only = ON")
-        connection.execute("PRAGMA cell_size_check = ON")
-        yield Database(connection, path.stat().st_size)
-
-
-def _authorize(
-    action: int,
-    first: str | None,
-    second: str | None,
-    _database: str | None,
-    inner: str | None,
-) -> int:
-    """Allow reading columns, but not from within a view or a trigger."""
-    is_allowed = inner is None and (
-        action in _ALLOWED
-        or (action == sqlite3.SQLITE_FUNCTION and second in _FUNCTIONS)
-        or (action == sqlite3.SQLITE_PRAGMA and first in _PRAGMAS)
-    )
-    return sqlite3.SQLITE_OK if is_allowed else sqlite3.SQLITE_DENY
 
 
 def _quoted(name: str) -> str:

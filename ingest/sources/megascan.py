@@ -53,14 +53,7 @@ def read(stream: BinaryIO, reading: Reading) -> Iterator[Batch]:
         UnreadableFileError: If it is neither an object nor a list.
     """
     losses = Losses(Operations)
-    document = Document(stream, losses)
-    if document.opening not in {b"{", b"["}:
-        raise UnreadableFileError(
-            reading.path,
-            "byte 0",
-            "a trace of MegaScan, which begins with { or [",
-            "gather it again from the traces of its ranks",
-        )
+    document = _document(stream, losses, reading)
     spans, sequences = Spans(SCHEMA), Sequences()
     records = 0
     for block in document.blocks():
@@ -75,6 +68,18 @@ def read(stream: BinaryIO, reading: Reading) -> Iterator[Batch]:
     _refuse(spans.open, NO_END, losses)
     last = losses.take()
     yield replace(last, records=last.records + records)
+
+
+def _document(stream: BinaryIO, losses: Losses, reading: Reading) -> Document:
+    document = Document(stream, losses)
+    if document.opening in {b"{", b"["}:
+        return document
+    raise UnreadableFileError(
+        reading.path,
+        "byte 0",
+        "a trace of MegaScan, which begins with { or [",
+        "gather it again from the traces of its ranks",
+    )
 
 
 def _refuse(edges: pl.DataFrame, rule: str, losses: Losses) -> None:

@@ -20,8 +20,9 @@ from typing import BinaryIO, Final
 from ingest.errors import UnreadableFileError
 from ingest.sources._kineto_losses import Losses
 from ingest.sources._kineto_spool import Spool
-from ingest.sources._nsight_database import BROKEN, Database, open_database
+from ingest.sources._nsight_database import BROKEN, Database
 from ingest.sources._nsight_gather import Gathering, kernel_names
+from ingest.sources._nsight_opening import open_database
 from ingest.sources._nsight_rows import Export, rows_of
 from ingest.sources._nsight_session import devices_of, session_start
 from ingest.sources._nsight_steps import steps_of

@@ -461,3 +461,14 @@ def test_a_damaged_file_never_raises_anything_else(
         found = sum(frame.height for b in batches for frame in b.rows.values())
         assert found <= 2 * records(batches) + 2
         assert all(len(r.raw) <= 2_000 for b in batches for r in b.refused)
+
+
+def test_a_real_export_of_schema_3_24(shared: Path) -> None:
+    folder = shared / "data/nccl/GindaChen_nsys-ai/tests/fixtures"
+    batches = read((folder / "mock.sqlite").read_bytes(), "mock.sqlite")
+    assert refused(batches) == []
+    found = kernels(batches)
+    assert [k["category"] for k in found] == ["compute", "compute", "memory"]
+    assert [k["name"] for k in found][2] == "Memcpy DtoH"
+    assert all(k["linked"] for k in found)
+    assert found[0]["start_ns"] == 1_776_781_226_557_295_056 + 1_517_727_052
