@@ -37,6 +37,16 @@ def typed_cells(
     is_odd = block.cut or not data or any(one in data for one in _ODD)
     if is_odd or data.count(b",") != lines * (len(names) - 1):
         return None
+    cells = _decoded(data, names, types)
+    if cells is None or cells.height != lines:
+        return None
+    number = pl.int_range(pl.len()) + block.first + has_header
+    return cells.with_columns(place=pl.format("line {}", number))
+
+
+def _decoded(
+    data: bytes, names: Sequence[str], types: Mapping[str, pl.DataType]
+) -> pl.DataFrame | None:
     numbered = {f"column_{n}": name for n, name in enumerate(names, 1)}
     wanted = {column: name for column, name in numbered.items() if name in types}
     schema = {column: types.get(name, pl.String()) for column, name in numbered.items()}
@@ -50,7 +60,4 @@ def typed_cells(
         )
     except pl.exceptions.PolarsError:
         return None
-    if cells.height != lines:
-        return None
-    number = pl.int_range(pl.len()) + block.first + has_header
-    return cells.rename(wanted).with_columns(place=pl.format("line {}", number))
+    return cells.rename(wanted)
