@@ -44,7 +44,6 @@ class _Names(dict[str, int]):
         self[name] = len(self)
         return self[name]
 
-
     def _category(self, name: str) -> int:
         if name == _MTIA_COPY:
             return _MEMORY

@@ -113,5 +113,9 @@ def test_a_header_gives_its_names(names: list[str]) -> None:
 
 def test_bytes_that_are_not_utf8_are_replaced_and_their_lines_counted() -> None:
     (block,) = lines_of(b"a\xffb\n\xc3\xa9\n\xff\xfe\n", size=1_000)
-    assert [line.decode() for _, line in block.lines()] == ["a\ufffdb", "é", "\ufffd" * 2]
+    assert [line.decode() for _, line in block.lines()] == [
+        "a\ufffdb",
+        "é",
+        "\ufffd" * 2,
+    ]
     assert block.repairs == 2
