@@ -20,7 +20,7 @@ class _Strict(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """A table of TOML in which an unknown key is an error."""
 
 
-class Value(_Strict, rename={"begin": "from", "end": "to"}):
+class Value(_Strict, frozen=True, rename={"begin": "from", "end": "to"}):
     """Where the value of a column comes from, and what it is there.
 
     Attributes:
@@ -54,7 +54,7 @@ class Value(_Strict, rename={"begin": "from", "end": "to"}):
     default: Scalar | None = None
 
 
-class Where(_Strict):
+class Where(_Strict, frozen=True):
     """Which records are meant: those whose column has, or lacks, one of some texts."""
 
     column: Word
@@ -62,14 +62,14 @@ class Where(_Strict):
     differs: Words | Word | None = None
 
 
-class Until(_Strict):
+class Until(_Strict, frozen=True):
     """Which record ends what another began."""
 
     where: Where
     by: Words
 
 
-class Map(_Strict):
+class Map(_Strict, frozen=True):
     """How the records of some files become rows of a table.
 
     Attributes:
@@ -103,7 +103,7 @@ class Map(_Strict):
     until: Until | None = None
 
 
-class Card(_Strict):
+class Card(_Strict, frozen=True):
     """The whole file."""
 
     map: Annotated[tuple[Map, ...], msgspec.Meta(min_length=1)]

@@ -7,7 +7,7 @@ from typing import BinaryIO, Final
 import polars as pl
 
 from ingest._mapping_cells import LINE, PLACE, RULE, Cells, column_of, content
-from ingest._mapping_plan import Layout
+from ingest._mapping_layout import Layout
 from ingest._mapping_records import records
 from ingest.errors import UnreadableFileError
 from ingest.sources import Reading

@@ -80,7 +80,7 @@ def _words(column: dy.Column, value: Value) -> Kind:
 def _scaled(column: dy.Column, value: Value) -> Kind:
     units = UNITS[unit_of(column)]
     unit = value.unit
-    if unit not in units:
+    if unit is None or unit not in units:
         found = f"found {unit!r}" if unit else "and none is said"
         message = (
             f"unit: the numbers of the source need one of {', '.join(units)}; {found}"

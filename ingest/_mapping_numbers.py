@@ -75,6 +75,7 @@ def _common(text: pl.Expr, factor: Fraction) -> pl.Expr:
     whole = parts.field("2").cast(pl.Int128, strict=False)
     fraction = padded.cast(pl.Int128, strict=False)
     above, below = factor.numerator, factor.denominator
+    size: pl.Expr
     if factor == 1:
         size = pl.when(fraction == 0).then(whole)
     else:

@@ -8,7 +8,7 @@ from typing import BinaryIO, Final
 import polars as pl
 
 from ingest._mapping_cells import LINE, RULE
-from ingest._mapping_plan import Layout
+from ingest._mapping_layout import Layout
 from ingest.sources._lines import TOO_LONG, Block, blocks
 
 #: Lines that a record may take: a cell that is longer has lost its closing quote, and

@@ -170,11 +170,12 @@ def _span_kind(column: dy.Column, value: Value) -> Kind:
     if unit_of(column) != "ns" or is_instant(column):
         message = "from and to: only for a length of time"
         raise SettingError(message)
-    if value.unit in DURATIONS and value.since is None and value.format is None:
-        factor = DURATIONS[value.unit]
+    unit = value.unit or ""
+    if unit in DURATIONS and value.since is None and value.format is None:
+        factor = DURATIONS[unit]
         return Kind(
             "number",
-            f"two decimal numbers in {value.unit}, without separators or a unit",
+            f"two decimal numbers in {unit}, without separators or a unit",
             lambda text, _: Instants(integer(text, factor), pl.lit(value=False)),
         )
     return instant_kind(value)

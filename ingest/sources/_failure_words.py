@@ -4,7 +4,7 @@ import re
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from ingest.sources._kernel_patterns import ADDRESS, SXID, XID
+from ingest.sources._kernel.patterns import ADDRESS, SXID, XID
 from ingest.times import SECOND_NS
 
 _XID: Final = re.compile(XID)

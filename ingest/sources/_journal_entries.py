@@ -11,7 +11,7 @@ from typing import BinaryIO, Final
 import polars as pl
 
 from ingest.sources._json_records import decode, json_records
-from ingest.sources._kernel_patterns import CANDIDATE
+from ingest.sources._kernel.patterns import CANDIDATE
 from ingest.sources._lines import TRUNCATED, refuse
 from ingest.sources._lines_frames import Lines, line_frames
 from ingest.sources._source import RAW_CHARACTERS, Refusal

@@ -6,9 +6,9 @@ import msgspec
 import polars as pl
 from msgspec import Raw
 
-from ingest.sources._kineto_columns import number_text, times
-from ingest.sources._kineto_events import decode_as
-from ingest.sources._kineto_limits import LATEST_NS
+from ingest.sources._kineto.columns import number_text, times
+from ingest.sources._kineto.events import decode_as
+from ingest.sources._kineto.limits import LATEST_NS
 
 _NOTHING: Final = Raw(b"")
 

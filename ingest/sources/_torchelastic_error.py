@@ -6,7 +6,7 @@ from typing import Final
 
 import polars as pl
 
-from ingest.sources._console_messages import CUDA, WATCHDOG, Message, meaning
+from ingest.sources._console.messages import CUDA, WATCHDOG, Message, meaning
 from ingest.times import SECOND_NS
 
 #: Messages of processes that were ended because another one failed: they name no cause.

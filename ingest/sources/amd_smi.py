@@ -1,21 +1,21 @@
 """`amd-smi metric` as CSV and JSON, one look or, with `-w`, one after the other.
 
 * Power is `socket_power`; `power_management` and `throttle_status` are not. See
-  _power_amd for what each column holds. Cells may be lists in quotes.
+  _power.amd for what each column holds. Cells may be lists in quotes.
 * With `-w` each sample has its time, in seconds since the epoch. Without, only a file
-  with one sample of each GPU has one, that of the file (see _power_untimed).
+  with one sample of each GPU has one, that of the file (see _power.untimed).
 * Energy is in joules. N/A and the largest number of 16 or 32 bits are no value.
-* A GPU is known by its number, the host by the name of the file (_power_names).
+* A GPU is known by its number, the host by the name of the file (_power.names).
 """
 
 import re
 from collections.abc import Iterator
 from typing import BinaryIO, Final
 
-from ingest.sources._power_amd import AMD, AMD_PATHS, at, cell
-from ingest.sources._power_amd_csv import TIME
-from ingest.sources._power_amd_read import Found, Tool
-from ingest.sources._power_amd_read import read as read_tool
+from ingest.sources._power.amd import AMD, AMD_PATHS, at, cell
+from ingest.sources._power.amd_csv import TIME
+from ingest.sources._power.amd_read import Found, Tool
+from ingest.sources._power.amd_read import read as read_tool
 from ingest.sources._source import Batch, Head, Reading, Source
 from ingest.tables import PowerSamples
 

@@ -21,8 +21,8 @@ import polars as pl
 
 from ingest.sources._lines import TRUNCATED, Block, blocks
 from ingest.sources._lines_csv import CELL_COUNT, cell, names_of, split
-from ingest.sources._power_rows import stamped
-from ingest.sources._power_windows import batch, length_ns
+from ingest.sources._power.rows import stamped
+from ingest.sources._power.windows import batch, length_ns
 from ingest.sources._source import Batch, Head, Reading, Source
 from ingest.tables import EnergyWindows
 

@@ -11,18 +11,18 @@ from typing import BinaryIO, Final
 
 import polars as pl
 
-from ingest.sources._console_deepspeed import DEEPSPEED
-from ingest.sources._console_format import LineFormat, LineReader
-from ingest.sources._console_maxtext import MAXTEXT
-from ingest.sources._console_megatron import MEGATRON
-from ingest.sources._console_nccl import NCCL_WARNINGS
-from ingest.sources._console_nccl_calls import NCCL_CALLS
-from ingest.sources._console_slurm import SLURM
-from ingest.sources._console_timers import MEGATRON_TIMERS
-from ingest.sources._console_torchelastic import TORCHELASTIC
-from ingest.sources._console_torchtitan import TORCHTITAN
-from ingest.sources._console_trainer import TRAINER
-from ingest.sources._console_watchdog import WATCHDOG
+from ingest.sources._console.deepspeed import DEEPSPEED
+from ingest.sources._console.format import LineFormat, LineReader
+from ingest.sources._console.maxtext import MAXTEXT
+from ingest.sources._console.megatron import MEGATRON
+from ingest.sources._console.nccl import NCCL_WARNINGS
+from ingest.sources._console.nccl_calls import NCCL_CALLS
+from ingest.sources._console.slurm import SLURM
+from ingest.sources._console.timers import MEGATRON_TIMERS
+from ingest.sources._console.torchelastic import TORCHELASTIC
+from ingest.sources._console.torchtitan import TORCHTITAN
+from ingest.sources._console.trainer import TRAINER
+from ingest.sources._console.watchdog import WATCHDOG
 from ingest.sources._lines_frames import line_frames
 from ingest.sources._source import Batch, Head, Reading, Source
 from ingest.tables import Failures, Table

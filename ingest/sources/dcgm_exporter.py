@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterator
 from typing import BinaryIO, Final
 
-from ingest.sources._prometheus_text import TABLES, read_text
+from ingest.sources._prometheus.text import TABLES, read_text
 from ingest.sources._source import Batch, Head, Reading, Source
 
 _SERIES: Final = re.compile(r"^(?:DCGM_FI_|DCGM_EXP_|dcgm_)\w+\{", re.MULTILINE)

@@ -1,10 +1,10 @@
 """Text of `dcgmi dmon`, in columns under a header that repeats.
 
-* A value that is missing leaves its column empty: see _power_dcgmi.
+* A value that is missing leaves its column empty: see _power.dcgmi.
 * The tool prints no time. Where a wrapper puts one before each line (seconds since the
   epoch, or date and time) it is taken; a stamp without a zone has that of the run card
   or of `--zone`, and without either its row is `zone_assumed`. Without times only a
-  file with one sample of each GPU has one, that of the file (see _power_untimed).
+  file with one sample of each GPU has one, that of the file (see _power.untimed).
 * Lines of entities that are no GPU make no rows: those of MIG instances (GPU-I, GPU-CI)
   repeat the power of their board.
 * PVIOL and TVIOL are nanoseconds, whatever the texts of DCGM say of their unit.
@@ -19,11 +19,11 @@ import polars as pl
 from ingest.sources._lines import TRUNCATED
 from ingest.sources._lines_csv import CELL_COUNT
 from ingest.sources._lines_frames import Lines, line_frames
-from ingest.sources._power_dcgmi import REST, DcgmiLayout, layout_of
-from ingest.sources._power_fields import INDEX
-from ingest.sources._power_rows import NO_TIME, batch, samples
-from ingest.sources._power_stamps import instant
-from ingest.sources._power_untimed import Untimed
+from ingest.sources._power.dcgmi import REST, DcgmiLayout, layout_of
+from ingest.sources._power.fields import INDEX
+from ingest.sources._power.rows import NO_TIME, batch, samples
+from ingest.sources._power.stamps import instant
+from ingest.sources._power.untimed import Untimed
 from ingest.sources._source import Batch, Head, Reading, Source
 from ingest.tables import PowerSamples
 

@@ -18,7 +18,7 @@ from typing import BinaryIO, Final
 
 import polars as pl
 
-from ingest.sources._console_steps import batch as steps_batch
+from ingest.sources._console.steps import batch as steps_batch
 from ingest.sources._lines_frames import line_frames
 from ingest.sources._source import RAW_CHARACTERS, Batch, Head, Reading, Refusal, Source
 from ingest.sources._stamps import is_naive, iso_ns

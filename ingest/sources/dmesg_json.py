@@ -14,8 +14,8 @@ import polars as pl
 
 from ingest.sources._failure_words import rfc3339_ns, text
 from ingest.sources._json_records import Record, json_records
-from ingest.sources._kernel_events import events_of, refusals_of, told_by
-from ingest.sources._kernel_storms import thin_entries
+from ingest.sources._kernel.events import events_of, refusals_of, told_by
+from ingest.sources._kernel.storms import thin_entries
 from ingest.sources._source import Batch, Head, Reading, Source
 from ingest.tables import Failures
 from ingest.times import SECOND_NS

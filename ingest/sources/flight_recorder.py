@@ -21,11 +21,11 @@ from collections.abc import Iterator
 from typing import BinaryIO, Final
 
 from ingest.errors import UnreadableFileError
-from ingest.sources._flight_document import MOST_BYTES, document_of
-from ingest.sources._flight_entries import read_entries
-from ingest.sources._flight_groups import groups_of, rank_of
-from ingest.sources._flight_status import read_statuses
-from ingest.sources._pickle_scan import Fault
+from ingest.sources._flight.document import MOST_BYTES, document_of
+from ingest.sources._flight.entries import read_entries
+from ingest.sources._flight.groups import groups_of, rank_of
+from ingest.sources._flight.pickle_scan import Fault
+from ingest.sources._flight.status import read_statuses
 from ingest.sources._source import Batch, Head, Reading, Refusal, Source
 from ingest.tables import Collectives, GroupStatus
 

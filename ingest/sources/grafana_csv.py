@@ -23,15 +23,15 @@ import polars as pl
 from ingest.errors import UnreadableFileError
 from ingest.sources._lines import TOO_LONG, TRUNCATED, Block, blocks
 from ingest.sources._lines_csv import CELL_COUNT
-from ingest.sources._prometheus_gather import Gathering
-from ingest.sources._prometheus_hosts import Hosts
-from ingest.sources._prometheus_lines import NO_NUMBER, NO_TIME
-from ingest.sources._prometheus_registry import Registry
-from ingest.sources._prometheus_rows import Maker
-from ingest.sources._prometheus_sift import refusals, sift
-from ingest.sources._prometheus_stamps import stamp_ns
-from ingest.sources._prometheus_text import TABLES, batch_of
-from ingest.sources._prometheus_untimed import FirstScrape
+from ingest.sources._prometheus.gather import Gathering
+from ingest.sources._prometheus.hosts import Hosts
+from ingest.sources._prometheus.lines import NO_NUMBER, NO_TIME
+from ingest.sources._prometheus.registry import Registry
+from ingest.sources._prometheus.rows import Maker
+from ingest.sources._prometheus.sift import refusals, sift
+from ingest.sources._prometheus.stamps import stamp_ns
+from ingest.sources._prometheus.text import TABLES, batch_of
+from ingest.sources._prometheus.untimed import FirstScrape
 from ingest.sources._source import Batch, Head, Reading, Refusal, Source
 
 _TIME: Final = "Time"

@@ -6,7 +6,7 @@
 
 * Needed are a start, what the cause was (cause, component or category), and when it was
   over or whether it was planned (end, duration or planned). The columns may stand in
-  any order and have other usual names (_interruption_columns lists them); a column that
+  any order and have other usual names (_interruption.columns lists them); a column that
   is not known is left out and counts as a repair. Cells are parted by commas,
   semicolons or tabs.
 * Times are 2026-03-01 22:46 with or without seconds and an offset, or seconds since
@@ -25,8 +25,8 @@ from typing import BinaryIO, Final
 import polars as pl
 
 from ingest.errors import UnreadableFileError
-from ingest.sources._interruption_columns import COLUMNS, is_list, place
-from ingest.sources._interruption_rows import rows_of
+from ingest.sources._interruption.columns import COLUMNS, is_list, place
+from ingest.sources._interruption.rows import rows_of
 from ingest.sources._source import RAW_CHARACTERS, Batch, Head, Reading, Refusal, Source
 from ingest.tables import Failures
 

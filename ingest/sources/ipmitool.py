@@ -10,7 +10,7 @@
 * A BMC that says `deactivated`, or 0 watts, offers the command without a sensor: such a
   reading is missing, and refused.
 * The node is the one that pdsh or clush puts before each line, else that of the name of
-  the file (_power_names). Other output may stand around.
+  the file (_power.names). Other output may stand around.
 """
 
 import re
@@ -20,7 +20,7 @@ from typing import BinaryIO, Final
 import polars as pl
 
 from ingest.sources._lines import TRUNCATED, blocks
-from ingest.sources._power_ipmi import (
+from ingest.sources._power.ipmi import (
     AVERAGE,
     FIRST,
     LAST,
@@ -29,9 +29,9 @@ from ingest.sources._power_ipmi import (
     Power,
     Readings,
 )
-from ingest.sources._power_names import host_of
-from ingest.sources._power_rows import QUALITY, TIME_NS, batch, placed
-from ingest.sources._power_stamps import asctime
+from ingest.sources._power.names import host_of
+from ingest.sources._power.rows import QUALITY, TIME_NS, batch, placed
+from ingest.sources._power.stamps import asctime
 from ingest.sources._source import Batch, Head, Reading, Source
 from ingest.tables import PowerSamples
 

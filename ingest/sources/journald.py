@@ -13,8 +13,8 @@ import polars as pl
 from ingest.sources import _journal_entries as journal
 from ingest.sources._failure_words import items, number, text
 from ingest.sources._json_records import is_lines, rejoined
-from ingest.sources._kernel_events import events_of, refusals_of, told_by
-from ingest.sources._kernel_storms import thin_entries
+from ingest.sources._kernel.events import events_of, refusals_of, told_by
+from ingest.sources._kernel.storms import thin_entries
 from ingest.sources._source import (
     HEAD_BYTES,
     RAW_CHARACTERS,

@@ -11,10 +11,10 @@ from typing import BinaryIO, Final
 
 import polars as pl
 
-from ingest.sources._kernel_events import events_of, parse, refusals_of
-from ingest.sources._kernel_patterns import CANDIDATE
-from ingest.sources._kernel_storms import thin_lines
-from ingest.sources._kernel_years import SYSLOG_START, YearWalk
+from ingest.sources._kernel.events import events_of, parse, refusals_of
+from ingest.sources._kernel.patterns import CANDIDATE
+from ingest.sources._kernel.storms import thin_lines
+from ingest.sources._kernel.years import SYSLOG_START, YearWalk
 from ingest.sources._lines_frames import line_frames
 from ingest.sources._source import Batch, Head, Reading, Source
 from ingest.tables import Failures

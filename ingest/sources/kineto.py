@@ -15,16 +15,16 @@ from typing import BinaryIO, Final
 import polars as pl
 
 from ingest.errors import UnreadableFileError
-from ingest.sources._kineto_collectives import collective_rows, with_requests
-from ingest.sources._kineto_document import Document
-from ingest.sources._kineto_facts import Facts, rank_in_name
-from ingest.sources._kineto_gather import Gathering
-from ingest.sources._kineto_groups import fallback_group
-from ingest.sources._kineto_limits import limits_of
-from ingest.sources._kineto_links import Links
-from ingest.sources._kineto_losses import Losses
-from ingest.sources._kineto_rows import kernel_rows, sound_work, step_rows
-from ingest.sources._kineto_spool import Spool
+from ingest.sources._kineto.collectives import collective_rows, with_requests
+from ingest.sources._kineto.document import Document
+from ingest.sources._kineto.facts import Facts, rank_in_name
+from ingest.sources._kineto.gather import Gathering
+from ingest.sources._kineto.groups import fallback_group
+from ingest.sources._kineto.limits import limits_of
+from ingest.sources._kineto.links import Links
+from ingest.sources._kineto.losses import Losses
+from ingest.sources._kineto.rows import kernel_rows, sound_work, step_rows
+from ingest.sources._kineto.spool import Spool
 from ingest.sources._source import HEAD_BYTES, Batch, Head, Reading, Source
 from ingest.tables import Collectives, Kernels, StepTimings, Table
 

@@ -14,9 +14,9 @@ from typing import BinaryIO, Final
 import polars as pl
 
 from ingest.errors import UnreadableFileError
-from ingest.sources._kineto_document import Document
-from ingest.sources._kineto_losses import Losses
-from ingest.sources._kineto_rows import PLACE, trace_id
+from ingest.sources._kineto.document import Document
+from ingest.sources._kineto.losses import Losses
+from ingest.sources._kineto.rows import PLACE, trace_id
 from ingest.sources._megascan_events import SCHEMA, edges_of
 from ingest.sources._megascan_spans import NO_BEGIN, NO_END, Sequences, Spans
 from ingest.sources._source import RAW_CHARACTERS, Batch, Head, Reading, Source

@@ -25,16 +25,16 @@ import msgspec
 import polars as pl
 
 from ingest.communication import KINDS, parallel_kind
-from ingest.sources._inspector_records import (
+from ingest.sources._kineto.rows import trace_id
+from ingest.sources._lines import Block, blocks, refuse
+from ingest.sources._lines_json import decode, head_records
+from ingest.sources._nccl.inspector_records import (
     GREATEST,
     SCHEMA,
     TEXTS,
     Line,
     row_of,
 )
-from ingest.sources._kineto_rows import trace_id
-from ingest.sources._lines import Block, blocks, refuse
-from ingest.sources._lines_json import decode, head_records
 from ingest.sources._source import Batch, Head, Reading, Source
 from ingest.tables import Collectives
 

@@ -19,9 +19,9 @@ import msgspec
 import polars as pl
 
 from ingest.communication import KINDS, element_bytes
-from ingest.sources._kineto_rows import trace_id
+from ingest.sources._kineto.rows import trace_id
 from ingest.sources._lines import TRUNCATED, Block, blocks, refuse
-from ingest.sources._nccl_profiler_events import (
+from ingest.sources._nccl.profiler_events import (
     GREATEST,
     Operation,
     Operations,

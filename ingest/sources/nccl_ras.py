@@ -16,11 +16,11 @@ from typing import BinaryIO, Final
 
 import polars as pl
 
-from ingest.sources._kineto_rows import trace_id
-from ingest.sources._ras_documents import Document, Repairs, documents
-from ingest.sources._ras_facts import Poll, Row, stamp_ns
-from ingest.sources._ras_failures import Told, event_row, failure_rows
-from ingest.sources._ras_status import status_rows
+from ingest.sources._kineto.rows import trace_id
+from ingest.sources._nccl.ras_documents import Document, Repairs, documents
+from ingest.sources._nccl.ras_facts import Poll, Row, stamp_ns
+from ingest.sources._nccl.ras_failures import Told, event_row, failure_rows
+from ingest.sources._nccl.ras_status import status_rows
 from ingest.sources._source import Batch, Head, Reading, Refusal, Source
 from ingest.tables import Failures, GroupStatus, Table
 

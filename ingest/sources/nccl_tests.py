@@ -20,10 +20,10 @@ import polars as pl
 from ingest.communication import collective_kind
 from ingest.errors import UnreadableFileError
 from ingest.sources._lines import TRUNCATED, Block, blocks, refuse_all
-from ingest.sources._nccl_tests_console import HEADER, Console, wanted
-from ingest.sources._nccl_tests_found import EMPTY, Found
-from ingest.sources._nccl_tests_json import cells_of, stamp_ns, test_of
-from ingest.sources._nccl_tests_rows import row_of
+from ingest.sources._nccl.tests_console import HEADER, Console, wanted
+from ingest.sources._nccl.tests_found import EMPTY, Found
+from ingest.sources._nccl.tests_json import cells_of, stamp_ns, test_of
+from ingest.sources._nccl.tests_rows import row_of
 from ingest.sources._source import (
     Batch,
     Head,

@@ -18,14 +18,14 @@ from dataclasses import replace
 from typing import BinaryIO, Final
 
 from ingest.errors import UnreadableFileError
-from ingest.sources._kineto_losses import Losses
-from ingest.sources._kineto_spool import Spool
-from ingest.sources._nsight_database import BROKEN, Database
-from ingest.sources._nsight_gather import Gathering, kernel_names
-from ingest.sources._nsight_opening import open_database
-from ingest.sources._nsight_rows import Export, rows_of
-from ingest.sources._nsight_session import devices_of, session_start
-from ingest.sources._nsight_steps import steps_of
+from ingest.sources._kineto.losses import Losses
+from ingest.sources._kineto.spool import Spool
+from ingest.sources._nsight.database import BROKEN, Database
+from ingest.sources._nsight.gather import Gathering, kernel_names
+from ingest.sources._nsight.opening import open_database
+from ingest.sources._nsight.rows import Export, rows_of
+from ingest.sources._nsight.session import devices_of, session_start
+from ingest.sources._nsight.steps import steps_of
 from ingest.sources._source import Batch, Head, Reading, Source
 from ingest.sources._whole import on_disk
 from ingest.tables import Collectives, Kernels, StepTimings

@@ -27,8 +27,8 @@ from ingest.errors import UnreadableFileError
 from ingest.sources._lines import TRUNCATED, Block, blocks
 from ingest.sources._lines_csv import CELL_COUNT, split
 from ingest.sources._lines_json import HEAD_LINES
-from ingest.sources._power_rows import batch, samples, stamped
-from ingest.sources._power_smi_layout import TIME, Layout, layout_of
+from ingest.sources._power.rows import batch, samples, stamped
+from ingest.sources._power.smi_layout import TIME, Layout, layout_of
 from ingest.sources._source import Batch, Head, Reading, Source
 from ingest.tables import PowerSamples
 

@@ -4,9 +4,9 @@
 * With `-o DT` lines have date and time, local and in whole seconds: the zone comes from
   the run card or `--zone`, and without either the rows are `zone_assumed`.
 * Without both of them only a file with one sample of each GPU has a time, that of the
-  file (see _power_untimed): lines of a longer log are refused.
+  file (see _power.untimed): lines of a longer log are refused.
 * `pwr` is in whole watts and what `power.draw` is: stored as `power_average_w`.
-* A GPU is known by its index only, the host by the name of the file (_power_names).
+* A GPU is known by its index only, the host by the name of the file (_power.names).
 """
 
 from collections.abc import Iterator
@@ -17,10 +17,10 @@ import polars as pl
 from ingest.sources._lines import TRUNCATED
 from ingest.sources._lines_csv import CELL_COUNT
 from ingest.sources._lines_frames import Lines, line_frames
-from ingest.sources._power_dmon import DmonLayout, is_names, layout_of
-from ingest.sources._power_fields import measures
-from ingest.sources._power_rows import NO_TIME, batch, samples, stamped
-from ingest.sources._power_untimed import Untimed
+from ingest.sources._power.dmon import DmonLayout, is_names, layout_of
+from ingest.sources._power.fields import measures
+from ingest.sources._power.rows import NO_TIME, batch, samples, stamped
+from ingest.sources._power.untimed import Untimed
 from ingest.sources._source import Batch, Head, Reading, Source
 from ingest.tables import PowerSamples
 

@@ -6,7 +6,7 @@
 * Power is in whole watts and what `power.draw` is; `violPwr` and `violThm` are counters
   of nanoseconds at a lowered clock.
 * Metrics of no column (clocks of the memory, encoders, xidEvent) make no rows.
-* A GPU is known by its index only, the host by the name of the file (_power_names).
+* A GPU is known by its index only, the host by the name of the file (_power.names).
 """
 
 import re
@@ -17,9 +17,9 @@ import polars as pl
 
 from ingest.sources._lines import TRUNCATED
 from ingest.sources._lines_frames import Lines, line_frames
-from ingest.sources._power_fields import INDEX, REASONS
-from ingest.sources._power_rows import QUALITY, TIME_NS, batch, samples
-from ingest.sources._power_stamps import epoch_ns
+from ingest.sources._power.fields import INDEX, REASONS
+from ingest.sources._power.rows import QUALITY, TIME_NS, batch, samples
+from ingest.sources._power.stamps import epoch_ns
 from ingest.sources._source import Batch, Head, Reading, Source
 from ingest.tables import PowerSamples
 

@@ -1,7 +1,7 @@
 """Text of `nvidia-smi -q`, one look or, with `-l`, one after the other.
 
 * The keys of power, clocks and reasons moved with the schemas of the XML: see
-  _power_smi_names. `Power Draw` is stored as `power_average_w`, as in a log of
+  _power.smi_names. `Power Draw` is stored as `power_average_w`, as in a log of
   `--query-gpu`.
 * The time of a look is local and in whole seconds: its zone comes from the run card or
   `--zone`, and without either the rows are `zone_assumed`.
@@ -19,10 +19,10 @@ import polars as pl
 
 from ingest.sources._lines import TRUNCATED
 from ingest.sources._lines_frames import line_frames
-from ingest.sources._power_rows import any_measured, batch, placed, samples
-from ingest.sources._power_smi_facts import Facts
-from ingest.sources._power_smi_names import FIELDS
-from ingest.sources._power_stamps import asctime
+from ingest.sources._power.rows import any_measured, batch, placed, samples
+from ingest.sources._power.smi_facts import Facts
+from ingest.sources._power.smi_names import FIELDS
+from ingest.sources._power.stamps import asctime
 from ingest.sources._source import Batch, Head, Reading, Source
 from ingest.tables import PowerSamples
 

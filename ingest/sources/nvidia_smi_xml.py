@@ -1,6 +1,6 @@
 """XML of `nvidia-smi -q -x`, one document or, with `-l`, one after the other.
 
-* Three schemas are read, those of the drivers from 2012 to 590: see _power_smi_names.
+* Three schemas are read, those of the drivers from 2012 to 590: see _power.smi_names.
   `power_draw` is stored as `power_average_w`, as in a log of `--query-gpu`.
 * The time of a document is local and in whole seconds: its zone comes from the run card
   or `--zone`, and without either the rows are `zone_assumed`.
@@ -16,11 +16,11 @@ from typing import BinaryIO, Final
 import polars as pl
 
 from ingest.sources._lines import blocks
-from ingest.sources._power_rows import batch, placed, samples
-from ingest.sources._power_smi_document import Gpu
-from ingest.sources._power_smi_documents import Documents, Found
-from ingest.sources._power_smi_names import FIELDS
-from ingest.sources._power_stamps import asctime
+from ingest.sources._power.rows import batch, placed, samples
+from ingest.sources._power.smi_document import Gpu
+from ingest.sources._power.smi_documents import Documents, Found
+from ingest.sources._power.smi_names import FIELDS
+from ingest.sources._power.stamps import asctime
 from ingest.sources._source import Batch, Head, Reading, Source
 from ingest.tables import PowerSamples
 

@@ -19,15 +19,15 @@ from collections.abc import Iterator
 from typing import BinaryIO, Final
 
 from ingest.errors import UnreadableFileError
-from ingest.sources._prometheus_documents import Document, Piece
-from ingest.sources._prometheus_gather import Gathering
-from ingest.sources._prometheus_hosts import Hosts
-from ingest.sources._prometheus_registry import Registry
-from ingest.sources._prometheus_rows import Maker
-from ingest.sources._prometheus_series_samples import Lot
-from ingest.sources._prometheus_sift import refusals, sift
-from ingest.sources._prometheus_text import TABLES, batch_of
-from ingest.sources._prometheus_untimed import FirstScrape
+from ingest.sources._prometheus.documents import Document, Piece
+from ingest.sources._prometheus.gather import Gathering
+from ingest.sources._prometheus.hosts import Hosts
+from ingest.sources._prometheus.registry import Registry
+from ingest.sources._prometheus.rows import Maker
+from ingest.sources._prometheus.series_samples import Lot
+from ingest.sources._prometheus.sift import refusals, sift
+from ingest.sources._prometheus.text import TABLES, batch_of
+from ingest.sources._prometheus.untimed import FirstScrape
 from ingest.sources._source import RAW_CHARACTERS, Batch, Head, Reading, Refusal, Source
 from ingest.tables import PowerSamples
 

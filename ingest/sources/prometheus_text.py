@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator
 from typing import BinaryIO, Final
 
-from ingest.sources._prometheus_text import TABLES, read_text
+from ingest.sources._prometheus.text import TABLES, read_text
 from ingest.sources._source import Batch, Head, Reading, Source
 
 _TYPES: Final = (

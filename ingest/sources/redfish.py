@@ -6,8 +6,8 @@
   nothing is read, and a limit only where it is a number.
 * `PowerMetrics` are over minutes, no mean over a second: they are not stored.
 * The resource has no time: only a file with one look has one, that of the file (see
-  _power_untimed).
-* The node is that of the name of the file (_power_names), the device the path of the
+  _power.untimed).
+* The node is that of the name of the file (_power.names), the device the path of the
   chassis, which is the same in each node.
 """
 
@@ -18,11 +18,11 @@ from typing import BinaryIO, Final
 import polars as pl
 
 from ingest.sources._lines import blocks
-from ingest.sources._power_amd import at, cell
-from ingest.sources._power_fields import UUID
-from ingest.sources._power_json import JsonDocument, JsonDocuments
-from ingest.sources._power_rows import NO_TIME, batch, samples
-from ingest.sources._power_untimed import Untimed
+from ingest.sources._power.amd import at, cell
+from ingest.sources._power.fields import UUID
+from ingest.sources._power.json import JsonDocument, JsonDocuments
+from ingest.sources._power.rows import NO_TIME, batch, samples
+from ingest.sources._power.untimed import Untimed
 from ingest.sources._source import Batch, Head, Reading, Refusal, Source
 from ingest.tables import PowerSamples
 

@@ -1,20 +1,20 @@
 """JSON and CSV of `rocm-smi`, in which each card is a GPU.
 
-* Every value is text with its unit in its label, see _power_amd. Levels of clocks have
+* Every value is text with its unit in its label, see _power.amd. Levels of clocks have
   bare numbers as labels ("0", "1") and are not read.
 * The tool prints no time: only a file with one sample of each GPU has one, that of the
-  file (see _power_untimed). Appended calls are refused.
+  file (see _power.untimed). Appended calls are refused.
 * A GPU is known by its unique ID, else by its PCI address, else by the number of the
-  card; the host by the name of the file (_power_names).
+  card; the host by the name of the file (_power.names).
 """
 
 import re
 from collections.abc import Iterator
 from typing import BinaryIO, Final
 
-from ingest.sources._power_amd import ROCM, card, cell
-from ingest.sources._power_amd_read import Found, Tool
-from ingest.sources._power_amd_read import read as read_tool
+from ingest.sources._power.amd import ROCM, card, cell
+from ingest.sources._power.amd_read import Found, Tool
+from ingest.sources._power.amd_read import read as read_tool
 from ingest.sources._source import Batch, Head, Reading, Source
 from ingest.tables import PowerSamples
 

@@ -24,14 +24,14 @@ from typing import BinaryIO, Final
 import polars as pl
 
 from ingest.errors import UnreadableFileError
-from ingest.sources._kineto_collectives import named_collectives
-from ingest.sources._kineto_facts import rank_in_name
-from ingest.sources._kineto_limits import limits_of
-from ingest.sources._kineto_links import Links
-from ingest.sources._kineto_losses import Losses
-from ingest.sources._kineto_rows import kernel_rows, sound_work
-from ingest.sources._kineto_spool import Spool
-from ingest.sources._rocprof_gather import Gathering
+from ingest.sources._kineto.collectives import named_collectives
+from ingest.sources._kineto.facts import rank_in_name
+from ingest.sources._kineto.limits import limits_of
+from ingest.sources._kineto.links import Links
+from ingest.sources._kineto.losses import Losses
+from ingest.sources._kineto.rows import kernel_rows, sound_work
+from ingest.sources._kineto.spool import Spool
+from ingest.sources._rocprof.gather import Gathering
 from ingest.sources._source import Batch, Head, Reading, Source
 from ingest.sources._whole import on_disk
 from ingest.tables import Collectives, Kernels, Table

@@ -16,10 +16,10 @@ import polars as pl
 
 from ingest.errors import UnreadableFileError
 from ingest.sources._lines_frames import line_frames
-from ingest.sources._sacct_jobs import jobs_of
-from ingest.sources._sacct_records import Header, Records, records_of
-from ingest.sources._sacct_sections import first_header, peeked, sections
-from ingest.sources._slurm_jobs import count_restarts
+from ingest.sources._slurm.jobs import count_restarts
+from ingest.sources._slurm.sacct_jobs import jobs_of
+from ingest.sources._slurm.sacct_records import Header, Records, records_of
+from ingest.sources._slurm.sacct_sections import first_header, peeked, sections
 from ingest.sources._source import Batch, Head, Reading, Source
 from ingest.tables import Jobs, Table
 

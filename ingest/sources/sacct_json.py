@@ -13,10 +13,10 @@ import msgspec
 import polars as pl
 
 from ingest.sources._json_elements import Element, Elements
-from ingest.sources._slurm_jobs import count_restarts, job_rows
-from ingest.sources._slurm_json import Job, job_fields
-from ingest.sources._slurm_json_nodes import Entry, Node, node_fields
-from ingest.sources._slurm_nodes import FIELDS, node_batch
+from ingest.sources._slurm.jobs import count_restarts, job_rows
+from ingest.sources._slurm.json import Job, job_fields
+from ingest.sources._slurm.json_nodes import Entry, Node, node_fields
+from ingest.sources._slurm.nodes import FIELDS, node_batch
 from ingest.sources._source import RAW_CHARACTERS, Batch, Head, Reading, Refusal, Source
 from ingest.tables import Failures, Jobs, Table
 

@@ -15,10 +15,10 @@ from typing import BinaryIO, Final
 import polars as pl
 
 from ingest.sources._lines_frames import line_frames
-from ingest.sources._scontrol_records import records_of, value
-from ingest.sources._slurm_cells import NOTHING
-from ingest.sources._slurm_jobs import job_rows
-from ingest.sources._slurm_nodes import node_batch, with_stamp
+from ingest.sources._slurm.cells import NOTHING
+from ingest.sources._slurm.jobs import job_rows
+from ingest.sources._slurm.nodes import node_batch, with_stamp
+from ingest.sources._slurm.scontrol_records import records_of, value
 from ingest.sources._source import RAW_CHARACTERS, Batch, Head, Reading, Source
 from ingest.tables import Failures, Jobs
 

@@ -10,14 +10,14 @@ from dataclasses import replace
 from typing import BinaryIO, Final
 
 from ingest.sources._lines_frames import line_frames
-from ingest.sources._slurm_listing import (
+from ingest.sources._slurm.listing import (
     HEADER_LINES,
     Listing,
     cells_of,
     find_header,
     with_header,
 )
-from ingest.sources._slurm_nodes import node_batch
+from ingest.sources._slurm.nodes import node_batch
 from ingest.sources._source import Batch, Head, Reading, Source
 from ingest.tables import Failures
 

@@ -12,16 +12,16 @@ from typing import BinaryIO, Final
 
 import polars as pl
 
-from ingest.sources._kernel_years import YearWalk
+from ingest.sources._kernel.years import YearWalk
 from ingest.sources._lines_frames import line_frames
-from ingest.sources._slurmctld_events import (
+from ingest.sources._slurm.ctld_events import (
     BRACKET,
     TAG,
     events_of,
     refusals_of,
     rows_of,
 )
-from ingest.sources._slurmctld_messages import CANDIDATE
+from ingest.sources._slurm.ctld_messages import CANDIDATE
 from ingest.sources._source import Batch, Head, Reading, Source
 from ingest.tables import Failures
 

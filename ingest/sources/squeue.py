@@ -15,15 +15,15 @@ import polars as pl
 
 from ingest.errors import UnreadableFileError
 from ingest.sources._lines_frames import line_frames
-from ingest.sources._slurm_jobs import job_rows
-from ingest.sources._slurm_listing import (
+from ingest.sources._slurm.jobs import job_rows
+from ingest.sources._slurm.listing import (
     HEADER_LINES,
     Listing,
     cells_of,
     find_header,
     with_header,
 )
-from ingest.sources._slurm_states import WAITING, state
+from ingest.sources._slurm.states import WAITING, state
 from ingest.sources._source import Batch, Head, Reading, Refusal, Source
 from ingest.tables import Jobs
 

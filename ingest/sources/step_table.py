@@ -15,9 +15,9 @@ from ingest.sources._lines import blocks
 from ingest.sources._lines_csv import names_of
 from ingest.sources._lines_json import head_records
 from ingest.sources._source import Batch, Head, Reading, Source
-from ingest.sources._steps_columns import REQUIRED, batch
-from ingest.sources._steps_parquet import MAGIC, read_cells
-from ingest.sources._steps_text import read_text
+from ingest.sources._steps.columns import REQUIRED, batch
+from ingest.sources._steps.parquet import MAGIC, read_cells
+from ingest.sources._steps.text import read_text
 from ingest.tables import StepTimings
 
 

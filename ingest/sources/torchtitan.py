@@ -23,10 +23,10 @@ import msgspec
 from ingest.sources._lines import blocks
 from ingest.sources._lines_json import decode, head_records
 from ingest.sources._source import Batch, Head, Reading, Source
-from ingest.sources._steps_events import Event
-from ingest.sources._steps_found import Found
-from ingest.sources._steps_metrics import METRIC, Metrics
-from ingest.sources._steps_spans import Spans
+from ingest.sources._steps.events import Event
+from ingest.sources._steps.found import Found
+from ingest.sources._steps.metrics import METRIC, Metrics
+from ingest.sources._steps.spans import Spans
 from ingest.tables import Checkpoints, StepTimings, TrainingMetrics
 
 _FIELDS: Final = frozenset(

@@ -14,7 +14,7 @@ import msgspec
 import polars as pl
 
 from ingest.errors import UnreadableFileError
-from ingest.sources._console_steps import batch
+from ingest.sources._console.steps import batch
 from ingest.sources._json_whole import NotJsonError, decode_whole
 from ingest.sources._source import RAW_CHARACTERS, Batch, Head, Reading, Source
 from ingest.tables import TrainingMetrics

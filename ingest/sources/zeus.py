@@ -9,7 +9,7 @@
   length and an energy, and no date.
 * A name may hold commas: what it is stands between the first two commas from the left
   and the known number of cells from the right.
-* A GPU is known by its index, the host by the name of the file (_power_names).
+* A GPU is known by its index, the host by the name of the file (_power.names).
 """
 
 import re
@@ -21,9 +21,9 @@ import polars as pl
 from ingest.sources._lines import TRUNCATED
 from ingest.sources._lines_csv import CELL_COUNT, names_of
 from ingest.sources._lines_frames import Lines, line_frames
-from ingest.sources._power_smi_cells import energy_mj
-from ingest.sources._power_stamps import epoch_ns
-from ingest.sources._power_windows import batch, length_ns
+from ingest.sources._power.smi_cells import energy_mj
+from ingest.sources._power.stamps import epoch_ns
+from ingest.sources._power.windows import batch, length_ns
 from ingest.sources._source import Batch, Head, Reading, Source
 from ingest.tables import EnergyWindows
 

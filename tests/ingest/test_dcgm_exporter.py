@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ingest.sources import SOURCES, Batch, Head, Reading, dcgm_exporter
-from ingest.sources import _prometheus_gather as gather
-from ingest.sources import _prometheus_text as text_reader
 from ingest.sources._lines import blocks
-from ingest.sources._prometheus_gpu_names import GPU_FIELDS
+from ingest.sources._prometheus import gather
+from ingest.sources._prometheus import text as text_reader
+from ingest.sources._prometheus.gpu_names import GPU_FIELDS
 from ingest.tables import PowerSamples
 from tests.ingest.readings import held, reading, records, refused, repairs, rows
 

@@ -12,8 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ingest.sources import SOURCES, Batch, Head, _flight_document, flight_recorder
-from ingest.sources._flight_document import version_of
+from ingest.sources import SOURCES, Batch, Head, flight_recorder
+from ingest.sources._flight import document as flight_document
+from ingest.sources._flight.document import version_of
 from ingest.tables import Collectives, GroupStatus
 from tests.ingest.readings import held, reading, records, refused, repairs, rows
 
@@ -396,7 +397,7 @@ def test_what_is_no_dump_is_one_refusal(data: bytes, rule: str) -> None:
 
 def test_too_many_entries_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     # two bytes name an entry again, so the size of a file says little
-    monkeypatch.setattr(_flight_document, "MOST_ENTRIES", 10)
+    monkeypatch.setattr(flight_document, "MOST_ENTRIES", 10)
     data = pickle.dumps({"entries": [entry()] * 11}, 2)
     assert [rule for _, rule in refused(read(data))] == ["entries|most"]
 

@@ -6,7 +6,7 @@ from typing import Any, get_args
 import pytest
 
 from ingest.sources import kernel_log
-from ingest.sources._kernel_evidence import EVIDENCE
+from ingest.sources._kernel.evidence import EVIDENCE
 from ingest.tables import Failures
 from ingest.xids import Severity
 from tests.ingest.readings import held, read_lines, rows

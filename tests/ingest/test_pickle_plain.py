@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ingest.sources._pickle_plain import Plain, load_plain
-from ingest.sources._pickle_scan import Fault
+from ingest.sources._flight.pickle_plain import Plain, load_plain
+from ingest.sources._flight.pickle_scan import Fault
 
 PLAIN: dict[str, Any] = {
     "version": "2.9",

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from ingest.errors import UnreadableFileError
 from ingest.sources import Batch, prometheus_api
-from ingest.sources import _prometheus_documents as documents
+from ingest.sources._prometheus import documents
 from ingest.tables import PowerSamples
 from tests.ingest.readings import held, reading, records, refused, repairs, rows
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from ingest.sources import Batch, prometheus_text
-from ingest.sources._prometheus_link_names import LINK_FIELDS
+from ingest.sources._prometheus.link_names import LINK_FIELDS
 from ingest.tables import LinkSamples, PowerSamples
 from tests.ingest.readings import held, reading, records, refused, repairs, rows
 

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ingest.sources._prometheus_labels import NAME, BrokenSeriesError, labels_of
-from ingest.sources._prometheus_stamps import stamp_ns
+from ingest.sources._prometheus.labels import NAME, BrokenSeriesError, labels_of
+from ingest.sources._prometheus.stamps import stamp_ns
 
 
 @pytest.mark.parametrize(

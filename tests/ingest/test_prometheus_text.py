@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ingest.sources import SOURCES, Batch, Head, prometheus_text
-from ingest.sources import _prometheus_gather as gather
-from ingest.sources import _prometheus_text as text_reader
 from ingest.sources._lines import blocks
+from ingest.sources._prometheus import gather
+from ingest.sources._prometheus import text as text_reader
 from ingest.tables import LinkSamples, PowerSamples
 from tests.ingest.readings import held, reading, records, refused, rows
 

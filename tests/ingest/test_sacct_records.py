@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from ingest.errors import UnreadableFileError
 from ingest.sources import sacct
-from ingest.sources._sacct_hosts import expand
+from ingest.sources._slurm.sacct_hosts import expand
 from ingest.sources._source import Batch, Head
 from ingest.tables import Jobs
 from tests.ingest.readings import held, read_lines, refused, rows

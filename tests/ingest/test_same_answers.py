@@ -52,7 +52,7 @@ def read(path: Path, data: bytes) -> list[Batch]:
     )
 
 
-def content(batches: list[Batch]) -> dict[type[Table], list[object]]:
+def content(batches: list[Batch]) -> dict[type[Table], list[str]]:
     """Return all rows by table, without their places, in an order of their own."""
     tables: dict[type[Table], list[pl.DataFrame]] = {}
     for batch in batches:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from ingest.sources import SOURCES, Batch, Head, torchtitan
 from ingest.sources._lines import blocks
-from ingest.sources._steps_events import milliseconds_to_ns
+from ingest.sources._steps.events import milliseconds_to_ns
 from ingest.tables import Checkpoints, StepTimings, TrainingMetrics
 from tests.ingest.readings import held, reading, records, refused, repairs, rows
 

@@ -13,9 +13,9 @@ import polars as pl
 import pytest
 
 from ingest.sources import Reading, Refusal
-from ingest.sources._kineto_blocks import Blocks
-from ingest.sources._kineto_losses import Losses
-from ingest.sources._kineto_window import Window
+from ingest.sources._kineto.blocks import Blocks
+from ingest.sources._kineto.losses import Losses
+from ingest.sources._kineto.window import Window
 from ingest.sources.kineto import read
 from ingest.tables import Collectives, Kernels, StepTimings, Table
 

@@ -124,7 +124,7 @@ def test_a_list_may_lack_its_end(read_blocks: ReadBlocks) -> None:
 def test_a_record_without_end_does_not_take_the_memory(
     read_blocks: ReadBlocks, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ingest.sources._kineto_blocks.RECORD_BYTES", 10_000)
+    monkeypatch.setattr("ingest.sources._kineto.blocks.RECORD_BYTES", 10_000)
     endless = b'{"ph":"X","name":"' + b"x" * 100_000 + b'"}'
     found = read_blocks(events(2) + b"," + endless + b"," + events(2) + b"]}", 1_000)
     assert found.names == ["0", "1", "0", "1"]

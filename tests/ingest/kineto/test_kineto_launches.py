@@ -102,8 +102,8 @@ def test_records_and_batches_of_a_large_trace(
     read_trace: ReadTrace, write: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # GIVEN spools and frames so small that a trace of 500 kernels fills many
-    monkeypatch.setattr("ingest.sources._kineto_gather.WORK_ROWS", 16)
-    monkeypatch.setattr("ingest.sources._kineto_gather.LAUNCH_ROWS", 16)
+    monkeypatch.setattr("ingest.sources._kineto.gather.WORK_ROWS", 16)
+    monkeypatch.setattr("ingest.sources._kineto.gather.LAUNCH_ROWS", 16)
     monkeypatch.setattr("ingest.sources.kineto.WORK_IN_MEMORY", 64)
     monkeypatch.setattr("ingest.sources.kineto.LAUNCHES_IN_MEMORY", 64)
     count = 500

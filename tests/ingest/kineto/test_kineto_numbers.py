@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ingest.sources._kineto_numbers import micros_to_ns
+from ingest.sources._kineto.numbers import micros_to_ns
 
 INT64 = (-(1 << 63), (1 << 63) - 1)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from ingest.sources._kineto_spool import Spool
+from ingest.sources._kineto.spool import Spool
 
 
 def frame(first: int, rows: int) -> pl.DataFrame:

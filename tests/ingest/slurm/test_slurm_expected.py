@@ -15,8 +15,8 @@ import pytest
 
 from ingest.sources import Source, sacct, scontrol, sinfo, squeue
 from ingest.sources._lines_frames import line_frames
-from ingest.sources._sacct_jobs import split
-from ingest.sources._sacct_records import parse_header, records_of
+from ingest.sources._slurm.sacct_jobs import split
+from ingest.sources._slurm.sacct_records import parse_header, records_of
 from ingest.sources._source import Batch, Head
 from ingest.tables import Failures, Jobs
 from ingest.times import SECOND_NS

@@ -1,0 +1,1 @@
+"""Formats of lines in console logs, and what they share."""

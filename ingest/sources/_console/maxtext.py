@@ -1,0 +1,63 @@
+"""Console lines of MaxText (metric_logger.py).
+
+    completed step: 10, seconds: 131.474, TFLOP/s/device: 314.530, Tokens/s/device:
+    124.618, total_weights: 8388608, loss: 4.453
+
+Process 0 prints the time between two of its steps. A stamp, where there is one, is that
+of a launcher or of glog; it is the end of the step.
+"""
+
+from typing import Final
+
+import polars as pl
+
+from ingest.sources._console.format import LineFormat
+from ingest.sources._console.steps import batch
+from ingest.sources._source import Batch, Reading
+from ingest.sources._stamps import GLOG_STAMP, decimal_ns, glog_ns, is_naive, iso_ns
+from ingest.tables import StepTimings, TrainingMetrics
+from ingest.times import SECOND_NS
+
+_TELLING: Final = (
+    r"completed step: ([0-9]{1,18}), seconds: ([0-9]{1,9}\.?[0-9]*), TFLOP/s/device"
+)
+
+
+class _Steps:
+    """Each line tells all of its step."""
+
+    def __init__(self, reading: Reading) -> None:
+        self._reading = reading
+
+    def take(self, lines: pl.DataFrame) -> Batch:
+        line = pl.col("line")
+        loss = line.str.extract(r", loss: ([-+0-9.eE]{1,40})").cast(
+            pl.Float64, strict=False
+        )
+        r = self._reading
+        stamp = pl.coalesce(
+            iso_ns(line, r.zone), glog_ns(line, r.zone, r.modified_ns, r.year)
+        )
+        duration = decimal_ns(line.str.extract(_TELLING, 2), SECOND_NS)
+        steps = lines.filter(line.str.contains(_TELLING)).with_columns(
+            step=line.str.extract(_TELLING, 1).cast(pl.Int64, strict=False),
+            time_ns=stamp,
+            duration_ns=duration,
+            start_ns=stamp - duration,
+            loss=pl.when(loss.is_finite()).then(loss),
+            naive=is_naive(line) | line.str.contains(GLOG_STAMP),
+        )
+        return batch(steps, r) if steps.height else Batch()
+
+    def close(self) -> Batch:
+        return Batch()
+
+
+MAXTEXT: Final = LineFormat(
+    name="maxtext",
+    version=1,
+    describes="console lines of MaxText: step time and loss",
+    tables=(StepTimings, TrainingMetrics),
+    telling=_TELLING,
+    start=_Steps,
+)

@@ -1,0 +1,1 @@
+"""Pieces of the reader of Flight Recorder dumps."""

@@ -1,0 +1,170 @@
+"""Time and node of a kernel message, from the text in front of it."""
+
+from datetime import tzinfo
+from typing import Final
+
+import polars as pl
+
+from ingest.sources._kernel.years import SYSLOG_START
+from ingest.sources._source import Reading
+from ingest.times import SECOND_NS, naive_to_ns
+
+#: ISO 8601: date, time, fraction after a point or a comma, offset. Years are those
+#: whose nanoseconds fit 64 bits. `journalctl -o short-full` writes UTC as a word.
+ISO_STAMP: Final = (
+    r"((?:19[7-9]|20[0-9]|21[0-9])[0-9]-[0-9]{2}-[0-9]{2})[T ]"
+    r"([0-9]{2}:[0-9]{2}:[0-9]{2})"
+    r"(?:[.,]([0-9]{1,9}))?(Z|[+-][0-9]{2}:?[0-9]{2}| UTC\b)?"
+)
+
+#: `journalctl -o short-unix`: seconds since 1970, node.
+UNIX_START: Final = r"^([0-9]{9,10})\.([0-9]{6}) (\S+) "
+
+#: `dmesg -T`: month, day, time and year of the node's own clock.
+CTIME_STAMP: Final = (
+    r"\[\w{3} (\w{3}) +([0-9]{1,2}) ([0-9]{2}:[0-9]{2}:[0-9]{2})"
+    r" ((?:19[7-9]|20[0-9]|21[0-9])[0-9])\]"
+)
+
+#: Seconds since boot: nine digits are 31 years.
+BOOT_STAMP: Final = r"\[ *([0-9]{1,9})\.([0-9]{1,9})\]"
+
+#: Record of /dev/kmsg: priority, number, microseconds since boot, flags.
+KMSG_STAMP: Final = r"[0-9]{1,3},[0-9]{1,20},([0-9]{1,15}),[^;]{0,200};"
+
+#: How long after a file was written a stamp of `dmesg -T` may seem to lie where the
+#: zone is not known: zones reach 14 hours. [ns]
+_ZONE_REACH_NS: Final = 14 * 3_600 * SECOND_NS
+
+#: Node after the time of an ISO line (and the word for its zone), or before `kernel:`.
+_ISO_HOST: Final = ISO_STAMP + r"(?: [A-Z]{3,5})? ([^\s:]+) "
+_KERNEL_HOST: Final = r"([^\s:\]]+) kernel: "
+
+
+def envelope_columns(reading: Reading) -> list[pl.Expr]:
+    """Return `host`, `time_ns`, `boot_offset_ns`, `time_quality` and `naive`.
+
+    They read the columns `prefix` (text before the message) and `year` (of a syslog
+    line). `naive` tells whether the time needed the zone.
+    """
+    zone = reading.zone
+    iso = pl.col("prefix").str.extract_groups(ISO_STAMP)
+    local = pl.coalesce(
+        _local_ns(iso.struct[0], iso.struct[1], iso.struct[2], "%Y-%m-%d", zone),
+        _syslog_ns(zone),
+        _ctime_ns(zone),
+    )
+    exact = pl.coalesce(_iso_ns(iso), _unix_ns())
+    naive = exact.is_null() & local.is_not_null()
+    return [
+        host(),
+        pl.coalesce(exact, local).alias("time_ns"),
+        boot_offset_ns().alias("boot_offset_ns"),
+        _quality(exact, naive, reading).alias("time_quality"),
+        naive.alias("naive"),
+    ]
+
+
+def has_stamp() -> pl.Expr:
+    """Return whether the envelope has a date, be it one that there is or not."""
+    return pl.col("prefix").str.contains(
+        rf"{ISO_STAMP}|{SYSLOG_START}|{CTIME_STAMP}|{UNIX_START}"
+    )
+
+
+def _quality(exact: pl.Expr, naive: pl.Expr, reading: Reading) -> pl.Expr:
+    """Return how the time is known, the best that holds.
+
+    `dmesg -T` counts from boot and leaves out the time asleep: its stamps can lie
+    after the file was written, and are then no better than times since boot.
+    """
+    prefix = pl.col("prefix")
+    is_syslog = prefix.str.contains(SYSLOG_START) & ~prefix.str.contains(ISO_STAMP)
+    inferred = naive & is_syslog & pl.lit(reading.year is None)
+    of_zone = pl.lit("zone_assumed" if reading.zone_basis == "assumed" else "exact")
+    return (
+        pl.when(exact.is_not_null())
+        .then(pl.lit("exact"))
+        .when(inferred)
+        .then(pl.lit("year_inferred"))
+        .when(naive & ~_is_ahead(reading))
+        .then(of_zone)
+        .when(naive | boot_offset_ns().is_not_null())
+        .then(pl.lit("boot_relative"))
+        .otherwise(pl.lit("unknown"))
+    )
+
+
+def _is_ahead(reading: Reading) -> pl.Expr:
+    reach = _ZONE_REACH_NS if reading.zone_basis == "assumed" else SECOND_NS
+    ahead = (_ctime_ns(reading.zone) > reading.modified_ns + reach).fill_null(
+        value=False
+    )
+    return ahead & pl.lit(reading.modified_ns > 0)
+
+
+def host() -> pl.Expr:
+    """Return the node that the envelope names, null where it names none."""
+    prefix = pl.col("prefix")
+    return pl.coalesce(
+        prefix.str.extract(SYSLOG_START, 5),
+        prefix.str.extract(UNIX_START, 3),
+        prefix.str.extract(_ISO_HOST, 5),
+        prefix.str.extract(_KERNEL_HOST),
+    ).alias("host")
+
+
+def boot_offset_ns() -> pl.Expr:
+    """Return the time since the node started. [ns]"""
+    boot = pl.col("prefix").str.extract_groups(BOOT_STAMP)
+    seconds = boot.struct[0].cast(pl.Int64) * SECOND_NS + _fraction_ns(boot.struct[1])
+    micros = pl.col("prefix").str.extract(KMSG_STAMP).cast(pl.Int64)
+    return pl.coalesce(seconds, micros * 1_000)
+
+
+def _fraction_ns(digits: pl.Expr) -> pl.Expr:
+    """Return the decimals of a second as integer nanoseconds. [ns]"""
+    return digits.fill_null("0").str.pad_end(9, "0").cast(pl.Int64)
+
+
+def _stamp(day: pl.Expr, time: pl.Expr, day_format: str) -> pl.Expr:
+    text = pl.concat_str(day, time, separator=" ")
+    return text.str.to_datetime(f"{day_format} %H:%M:%S", strict=False)
+
+
+def _local_ns(
+    day: pl.Expr, time: pl.Expr, fraction: pl.Expr, day_format: str, zone: tzinfo
+) -> pl.Expr:
+    return naive_to_ns(_stamp(day, time, day_format), zone) + _fraction_ns(fraction)
+
+
+def _iso_ns(iso: pl.Expr) -> pl.Expr:
+    """Return the instant of an ISO stamp that has an offset. [ns]"""
+    stamp = _stamp(iso.struct[0], iso.struct[1], "%Y-%m-%d").dt.epoch("ns")
+    offset = iso.struct[3].replace({"Z": "+00:00", " UTC": "+00:00"})
+    minutes = offset.str.slice(1, 2).cast(pl.Int64) * 60 + offset.str.tail(2).cast(
+        pl.Int64
+    )
+    east = pl.when(offset.str.starts_with("-")).then(-minutes).otherwise(minutes)
+    return stamp + _fraction_ns(iso.struct[2]) - east * 60 * SECOND_NS
+
+
+def _unix_ns() -> pl.Expr:
+    """Return the instant of a stamp of seconds since 1970. [ns]"""
+    unix = pl.col("prefix").str.extract_groups(UNIX_START)
+    return unix.struct[0].cast(pl.Int64) * SECOND_NS + _fraction_ns(unix.struct[1])
+
+
+def _syslog_ns(zone: tzinfo) -> pl.Expr:
+    parts = pl.col("prefix").str.extract_groups(SYSLOG_START)
+    day = pl.concat_str("year", parts.struct[0], parts.struct[1], separator=" ")
+    return _local_ns(day, parts.struct[2], parts.struct[3], "%Y %b %d", zone)
+
+
+def _ctime_ns(zone: tzinfo) -> pl.Expr:
+    parts = pl.col("prefix").str.extract_groups(CTIME_STAMP)
+    day = pl.concat_str(
+        parts.struct[3], parts.struct[0], parts.struct[1], separator=" "
+    )
+    no_fraction = pl.lit(None, pl.String)
+    return _local_ns(day, parts.struct[2], no_fraction, "%Y %b %d", zone)

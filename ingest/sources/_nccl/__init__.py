@@ -1,0 +1,1 @@
+"""Pieces of the readers of NCCL's files."""

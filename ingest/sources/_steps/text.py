@@ -1,0 +1,96 @@
+"""A table of steps as text: comma-separated cells, or an object of JSON per line."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
+from typing import Annotated, Any, Final
+
+import msgspec
+import polars as pl
+
+from ingest.errors import UnreadableFileError
+from ingest.sources._lines import Block
+from ingest.sources._lines_csv import cell, names_of, split
+from ingest.sources._lines_csv_typed import typed_cells
+from ingest.sources._lines_json import decode
+from ingest.sources._source import Batch, Reading
+from ingest.sources._steps.columns import REQUIRED, TYPES, batch, check
+from ingest.tables import StepTimings
+
+_BITS: Final[Mapping[pl.DataType, int]] = {pl.Int32(): 31, pl.Int64(): 63}
+
+
+def read_text(blocks: Iterator[Block], reading: Reading) -> Iterator[Batch]:
+    """Read a table whose first line says which of the two it is.
+
+    Raises:
+        UnreadableFileError: If there is no line, or a column is missing.
+    """
+    for block in blocks:
+        for number, line in block.lines():
+            read = _read_json if line.startswith(b"{") else _read_csv
+            yield from read(line, number, chain([block], blocks), reading)
+            return
+    mend = "give a file that is not empty"
+    raise UnreadableFileError(reading.path, "line 1", "a header or an object", mend)
+
+
+def _read_csv(
+    header: bytes, number: int, blocks: Iterable[Block], reading: Reading
+) -> Iterator[Batch]:
+    names = names_of(header.decode("utf-8", errors="replace"))
+    passed_over = check(names, reading, f"line {number}")
+    known = {name: cell(i) for i, name in enumerate(names) if name in TYPES}
+    header_lines = 1
+    for block in blocks:
+        cells = _typed(block, names, has_header=number == block.first)
+        if cells is None:
+            lines = block.table().slice(header_lines)
+            cells = split(lines, len(names), quotes=True).select(
+                "place", "line", "rule", **known
+            )
+        yield batch(cells, reading, repairs=block.repairs + passed_over)
+        header_lines = passed_over = 0
+
+
+def _typed(block: Block, names: list[str], *, has_header: bool) -> pl.DataFrame | None:
+    cells = typed_cells(block, names, TYPES, has_header=has_header)
+    nothing = pl.lit(None, pl.String)
+    return cells if cells is None else cells.with_columns(line=nothing, rule=nothing)
+
+
+def _read_json(
+    first: bytes, number: int, blocks: Iterable[Block], reading: Reading
+) -> Iterator[Batch]:
+    passed_over = check(_keys(first), reading, f"line {number}")
+    decoder: msgspec.json.Decoder[Any] = msgspec.json.Decoder(_row_type())
+    for block in blocks:
+        records, refused = decode(block, decoder, StepTimings)
+        rows = [
+            (*msgspec.structs.astuple(record.value), f"line {record.number}")
+            for record in records
+        ]
+        schema = {**TYPES, "place": pl.String()}
+        cells = pl.DataFrame(rows, schema=schema, orient="row").with_columns(
+            line=pl.lit(None, pl.String), rule=pl.lit(None, pl.String)
+        )
+        yield batch(cells, reading, refused, block.repairs + passed_over)
+        passed_over = 0
+
+
+def _keys(line: bytes) -> list[str]:
+    try:
+        return list(msgspec.json.decode(line, type=dict[str, msgspec.Raw]))
+    except (msgspec.DecodeError, RecursionError):
+        # a damaged first line is refused like any other; nothing is known of the rest
+        return list(REQUIRED)
+
+
+def _row_type() -> type[msgspec.Struct]:
+    fields: list[Any] = []
+    for name, dtype in TYPES.items():
+        kind: Any = str
+        if dtype.is_integer():
+            end = 2 ** _BITS[dtype]
+            kind = Annotated[int, msgspec.Meta(ge=-end, le=end - 1)]
+        fields.append((name, kind | None, None))
+    return msgspec.defstruct("Row", fields, gc=False)
