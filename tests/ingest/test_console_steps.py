@@ -295,9 +295,27 @@ def test_steps_of_deepspeed_are_counted_from_the_few_that_are_told() -> None:
     assert work == {2_099_940_000}
 
 
-def test_totals_that_nothing_numbers_are_refused() -> None:
-    batches = read(deepspeed("04,000", TOTALS))
-    assert refused(batches) == [("line 1", "step|required")]
+def test_totals_that_nothing_numbers_are_timers() -> None:
+    batches = read(
+        deepspeed("03,900", "time (ms) | fwd_microstep: 7.5 | step_microstep: 0.25"),
+        deepspeed("04,000", TOTALS),
+        "rank=1 time (ms) | forward_microstep: 1.5",
+        "time (ms) | backward-compute: 138.46 | optimizer: 1",
+    )
+    assert (steps(batches), refused(batches)) == ([], [])
+    found = [(r["name"], r["rank"], r["duration_ns"]) for r in rows(batches, Timers)]
+    assert found == [
+        ("fwd_microstep", 0, 7_500_000),
+        ("step_microstep", 0, 250_000),
+        ("fwd", 0, 715_450_000),
+        ("bwd", 0, 2_402_910_000),
+        ("bwd_inner", 0, 1_223_710_000),
+        ("bwd_allreduce", 0, 1_178_400_000),
+        ("step", 0, 160_780_000),
+        ("forward_microstep", 1, 1_500_000),
+        ("backward-compute", None, 138_460_000),
+        ("optimizer", None, MS),
+    ]
 
 
 def test_metrics_of_the_trainer_take_the_step_of_the_bar_before() -> None:

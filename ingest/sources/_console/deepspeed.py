@@ -8,25 +8,30 @@
 * With `wall_clock_breakdown` rank 0 prints a line of these totals after every step. The
   step's number stands only in every `steps_per_print`-th `step=` line, which comes
   before the totals of that step: the others are counted from it.
+* Where no line tells a number, there are timers and no steps. Every timer of such a
+  line is a row of `timers`, those of micro-batches too; old Megatron-LM wrote its own
+  in the same form. Only the totals of a step get its number.
 * A step took `fwd + bwd + step`, what its timers saw; loading data is not in it.
 * Of `bwd`, `bwd_inner` is computing; `bwd_allreduce` also waits for other ranks, so it
   is neither communication nor wait. Parts are nested and are not added up.
 * `CurrSamplesPerSec` is of the micro-batch in some versions, and is not read.
 """
 
+from dataclasses import replace
 from typing import Final
 
 import polars as pl
 
 from ingest.sources._console.format import LineFormat
 from ingest.sources._console.steps import batch
+from ingest.sources._console.time_lines import TIME_LINE, timers
 from ingest.sources._source import Batch, Reading
 from ingest.sources._stamps import decimal_ns, is_naive, iso_ns
-from ingest.tables import StepTimings
+from ingest.tables import StepTimings, Timers
 
 _TOTALS: Final = r"time \(ms\) \| (?:fwd|forward): "
 _NUMBERED: Final = r"\[Rank 0\] step=([0-9]{1,18}), skipped="
-_TELLING: Final = rf"{_TOTALS}|{_NUMBERED}"
+_TELLING: Final = rf"{TIME_LINE}|{_NUMBERED}"
 
 _MILLISECOND_NS: Final = 1_000_000
 
@@ -71,6 +76,13 @@ class _Totals:
         found = lines.filter(pl.col("line").str.contains(_TELLING))
         if found.is_empty():
             return Batch()
+        steps = self._steps(found)
+        rows = timers(found, self._reading)
+        more = {Timers: rows} if rows.height else {}
+        return replace(steps, rows={**steps.rows, **more})
+
+    def _steps(self, found: pl.DataFrame) -> Batch:
+        """Return the steps that have a number by now; others wait."""
         told = found.with_columns(**_told(self._reading))
         done = pl.col("is_totals").cast(pl.Int64).cum_sum() + self._seen
         # the totals that come next are those of the step that is told
@@ -91,30 +103,26 @@ class _Totals:
         return self._batch(numbered)
 
     def close(self) -> Batch:
-        waiting, self._waiting = self._waiting, []
-        if not waiting:
-            return Batch()
-        return self._batch(pl.concat(waiting).with_columns(step=pl.lit(None, pl.Int64)))
+        # steps that nothing numbered: their timers have been told
+        self._waiting = []
+        return Batch()
 
     def _batch(self, numbered: pl.DataFrame) -> Batch:
         end = pl.col("time_ns")
-        rule = (
-            pl.when(pl.col("step").is_null() | (pl.col("step") < 0))
-            .then(pl.lit("step|required"))
-            .when(pl.col("duration_ns").is_null())
-            .then(pl.lit("duration_ns|required"))
-        )
-        totals = numbered.filter("is_totals").with_columns(
-            start_ns=end - pl.col("duration_ns"), rule=rule
+        known = pl.col("is_totals") & (pl.col("step") >= 0)
+        no_length = pl.col("duration_ns").is_null()
+        totals = numbered.filter(known).with_columns(
+            start_ns=end - pl.col("duration_ns"),
+            rule=pl.when(no_length).then(pl.lit("duration_ns|required")),
         )
         return batch(totals, self._reading)
 
 
 DEEPSPEED: Final = LineFormat(
     name="deepspeed",
-    version=1,
-    describes="wall_clock_breakdown of DeepSpeed: the parts of a step on rank 0",
-    tables=(StepTimings,),
+    version=2,
+    describes="wall_clock_breakdown of DeepSpeed, timers of old Megatron-LM",
+    tables=(StepTimings, Timers),
     telling=_TELLING,
     start=_Totals,
 )
