@@ -27,7 +27,7 @@ from ingest.sources._console.steps import batch
 from ingest.sources._console.time_lines import TIME_LINE, timers
 from ingest.sources._source import Batch, Reading
 from ingest.sources._stamps import decimal_ns, is_naive, iso_ns
-from ingest.tables import StepTimings, Timers
+from ingest.tables import StepTimings, Table, Timers
 
 _TOTALS: Final = r"time \(ms\) \| (?:fwd|forward): "
 _NUMBERED: Final = r"\[Rank 0\] step=([0-9]{1,18}), skipped="
@@ -78,8 +78,11 @@ class _Totals:
             return Batch()
         steps = self._steps(found)
         rows = timers(found, self._reading)
-        more = {Timers: rows} if rows.height else {}
-        return replace(steps, rows={**steps.rows, **more})
+        tables: dict[type[Table], pl.DataFrame] = dict(steps.rows)
+        if rows.height:
+            tables[Timers] = rows
+        naive = bool(found.select(is_naive(pl.col("line")).any()).item())
+        return replace(steps, rows=tables, zone_used=naive)
 
     def _steps(self, found: pl.DataFrame) -> Batch:
         """Return the steps that have a number by now; others wait."""

@@ -9,7 +9,7 @@ from typing import Final
 import polars as pl
 
 from ingest.sources._source import Reading
-from ingest.sources._stamps import decimal_ns, is_naive, iso_ns
+from ingest.sources._stamps import decimal_ns, iso_ns
 
 #: What such a line contains.
 TIME_LINE: Final = r"time \(ms\) \| *[A-Za-z][A-Za-z0-9_-]*: [0-9]"
@@ -31,7 +31,6 @@ def timers(lines: pl.DataFrame, reading: Reading) -> pl.DataFrame:
         "number",
         rank=pl.coalesce(line.str.extract(_RANK).cast(pl.Int32, strict=False), "rank"),
         time_ns=iso_ns(line, reading.zone),
-        naive=is_naive(line),
         found=line.str.extract_all(_TIMER),
     )
     parts = pl.col("found").str.extract_groups(_TIMER)
