@@ -4,6 +4,8 @@ import ast
 import re
 import subprocess
 import sys
+import tomllib
+from importlib import import_module
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
@@ -14,7 +16,9 @@ import analysis
 import reports
 from analysis import ANALYSES, RESULTS
 from ingest import sources, tables
-from ingest.sources import SOURCES
+from ingest.sources import SOURCES, _console
+from ingest.sources._console.format import LineFormat
+from ingest.sources.console import LINE_FORMATS
 from ingest.tables import TABLES, Table, unit_of
 from ingest.tables._columns import UNIT_OF_SUFFIX
 from pipeline import commands
@@ -49,6 +53,20 @@ def test_every_source_is_listed() -> None:
     listed = {source.read.__module__.rpartition(".")[2] for source in SOURCES}
     assert listed == files_of(sources.__file__)
     assert len({source.name for source in SOURCES}) == len(SOURCES)
+
+
+def test_no_source_may_import_another(project: Path) -> None:
+    tools = tomllib.loads((project / "pyproject.toml").read_text())["tool"]
+    contracts = {one["type"]: one for one in tools["importlinter"]["contracts"]}
+    names = {f"ingest.sources.{name}" for name in files_of(sources.__file__)}
+    assert contracts["independence"]["modules"] == sorted(names)
+
+
+def test_every_format_of_lines_is_listed() -> None:
+    names = [f"{_console.__name__}.{name}" for name in files_of(_console.__file__)]
+    values = [value for name in names for value in vars(import_module(name)).values()]
+    formats = {value.name for value in values if isinstance(value, LineFormat)}
+    assert [one.name for one in LINE_FORMATS] == sorted(formats)
 
 
 def test_every_table_is_listed() -> None:
