@@ -162,7 +162,7 @@ def _frame(rows: list[_Row], reading: Reading) -> pl.DataFrame:
 SOURCE: Final = Source(
     name="nccl-profiler",
     version=1,
-    describes="Traces of NCCL's example profiler plugin",
+    describes="traces of NCCL's example profiler plugin",
     tables=(Collectives,),
     options=frozenset({"run_id"}),
     recognizes=recognizes,

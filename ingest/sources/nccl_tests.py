@@ -139,7 +139,7 @@ def _kind_in_name(name: str) -> str | None:
 SOURCE: Final = Source(
     name="nccl-tests",
     version=1,
-    describes="Results of nccl-tests, printed or as -J writes them",
+    describes="results of nccl-tests, printed or as -J writes them",
     tables=(BandwidthTests,),
     options=frozenset({"zone", "run_id", "name"}),
     recognizes=recognizes,

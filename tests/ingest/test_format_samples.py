@@ -43,6 +43,11 @@ def test_the_sample_of_a_format_is_read_whole(
         assert lake.scan(table).head(1).collect().height, table.sql_name()
 
 
+def test_no_two_formats_share_a_name() -> None:
+    names = [one.name for _, one in FORMATS]
+    assert len(set(names)) == len(names)
+
+
 def test_every_folder_is_of_a_format() -> None:
     folders = {path for path in SAMPLES.iterdir() if path.is_dir()}
     assert folders == {folder_of(source, one) for source, one in FORMATS}

@@ -129,7 +129,7 @@ def _others(told: pl.DataFrame, reading: Reading) -> dict[type[Table], pl.DataFr
 
 
 TORCHTITAN: Final = LineFormat(
-    name="torchtitan",
+    name="torchtitan-lines",
     version=1,
     describes="console lines of torchtitan: steps, loss, garbage collection,"
     " checkpoints",
