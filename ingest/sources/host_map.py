@@ -1,7 +1,7 @@
 """The host map that a run card names: which GPU each rank has, and where it is."""
 
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import BinaryIO, Final
 
 import polars as pl
@@ -17,6 +17,9 @@ REQUIRED: Final = frozenset({"rank", "host"})
 
 #: Columns of which a map has at least one more, so that no other table is taken for it.
 PLACES: Final = frozenset({"gpu_uuid", "local_rank", "pci_address"})
+
+#: Columns that a map may have.
+KNOWN: Final = frozenset(HostMap.column_names()) - {"file_id", "run_id", "spare"}
 
 #: Rows that a map may have. More GPUs than any run has had, so that a log with the
 #: header of a map is refused instead of filling the memory. [1]
@@ -35,15 +38,14 @@ def _columns(head: Head) -> set[str]:
 def recognizes(head: Head) -> bool:
     """Tell a host map by its header: only columns of ours, rank and host in front."""
     names = _columns(head)
-    known = set(HostMap.column_names()) - {"file_id", "run_id", "spare"}
-    return names >= REQUIRED and not names.isdisjoint(PLACES) and names <= known
+    return names >= REQUIRED and not names.isdisjoint(PLACES) and names <= KNOWN
 
 
 def read(stream: BinaryIO, reading: Reading) -> Iterator[Batch]:
     """Read a map; an empty rank marks a spare.
 
     Raises:
-        UnreadableFileError: If it has no line, or is far longer than a map can be.
+        UnreadableFileError: If it has no header of a map, or is far longer than one.
     """
     data = stream.read(MOST_BYTES + 1)
     if len(data) > MOST_BYTES or data.count(b"\n") > MOST_ROWS + 1:
@@ -59,6 +61,7 @@ def read(stream: BinaryIO, reading: Reading) -> Iterator[Batch]:
         mend = "write the header of a map and a line for each rank"
         raise UnreadableFileError(reading.path, "line 1", "a header", mend)
     names = names_of(lines["line"][0])
+    _check(names, reading)
     cells = split(lines.slice(1), len(names), quotes=True).select(
         "place", "line", "rule", **{name: cell(i) for i, name in enumerate(names)}
     )
@@ -69,6 +72,18 @@ def read(stream: BinaryIO, reading: Reading) -> Iterator[Batch]:
         records=cells.height,
         repairs=sum(block.repairs for block in whole),
     )
+
+
+def _check(names: Sequence[str], reading: Reading) -> None:
+    """Check the names of the columns of a map.
+
+    Raises:
+        UnreadableFileError: If one is missing, unknown, or there twice.
+    """
+    if not REQUIRED <= set(names) <= KNOWN or len(set(names)) < len(names):
+        expected = "a header with rank and host, and only columns of a map, each once"
+        mend = f"write it of {', '.join(sorted(KNOWN))}"
+        raise UnreadableFileError(reading.path, "line 1", expected, mend)
 
 
 def _rows(cells: pl.DataFrame, reading: Reading) -> pl.DataFrame:

@@ -52,3 +52,12 @@ def test_a_map_of_just_so_many_rows_is_read(monkeypatch: pytest.MonkeyPatch) -> 
     text = "rank,host\n" + "".join(f"{rank},n\n" for rank in range(8))
     (batch,) = SOURCE.read(io.BytesIO(text.encode()), READING)
     assert batch.records == 8
+
+
+@pytest.mark.parametrize(
+    "header", ["step,rank", "rank,host,watts", "rank,host,host", '"rank,host', "{"]
+)
+def test_a_table_that_is_no_map_is_refused(header: str) -> None:
+    stream = io.BytesIO(f"{header}\n0,n0,1\n".encode())
+    with pytest.raises(UnreadableFileError, match="a header with rank and host"):
+        list(SOURCE.read(stream, READING))

@@ -16,6 +16,9 @@ from tests.mutation.mutants import mutants
 #: Damaged copies that go into one lake, so that their rows meet. [1]
 TOGETHER = 25
 
+#: Copies that are staged and committed at once. [1]
+AT_ONCE = 5
+
 
 @dataclass
 class Held:
@@ -42,10 +45,11 @@ def peak() -> int:
 
 def bring(root: Path, paths: list[Path], source: Source | None) -> None:
     """Bring files into a lake by one source, each content once, and hold the law."""
-    known = {candidate(path, source=source).reading.file_id: path for path in paths}
+    copies = [candidate(path, source=source) for path in paths]
+    known = list({copy.reading.file_id: copy for copy in copies}.values())
     with open_writer(root) as writer:
-        for path in known.values():
-            writer.commit([stage(root, [candidate(path, source=source)])])
+        for first in range(0, len(known), AT_ONCE):
+            writer.commit([stage(root, known[first : first + AT_ONCE])])
     assert_accounted(root)
 
 
