@@ -6,6 +6,7 @@ import polars as pl
 
 from analysis._collective_kinds import stem
 from analysis._trace_attempts import place_traces
+from ingest.phrases import phrase
 
 #: Columns that tell one series of collectives from another.
 SERIES: Final = ("run_id", "attempt", "group_id", "kind", "is_p2p", "time_basis")
@@ -59,7 +60,7 @@ def match(collectives: pl.LazyFrame, attempts: pl.LazyFrame) -> pl.LazyFrame:
     timed = pl.col("start_ns").is_not_null() | pl.col("duration_ns").is_not_null()
     known = collectives.filter(timed).select(_PROJECTED).with_columns(seen_ns=seen_ns())
     rows = place_traces(known, attempts, "seen_ns")
-    local = pl.format("{} {}", "trace_id", "rank_in_group")
+    local = phrase("{} {}", "trace_id", "rank_in_group")
     named = rows.with_columns(
         stem=stem(),
         participant=pl.coalesce(pl.col("rank").cast(pl.String), local, "trace_id"),

@@ -5,6 +5,7 @@ from typing import Final
 import polars as pl
 
 from analysis.gpus import Gpus
+from ingest.phrases import phrase
 
 #: Identity of a device. The host may be unknown.
 DEVICE: Final = ("cluster", "host", "gpu_uuid")
@@ -42,10 +43,8 @@ def held_windows(
     told = held.join(seats, on=keys, how="left", nulls_equal=True).with_row_index("_w")
     names = [
         Gpus.gpu_uuid.col,
-        pl.format(
-            "pci:{}", Gpus.pci_address.col.str.to_lowercase().str.extract(_ADDRESS)
-        ),
-        pl.format("index:{}", "local_rank"),
+        phrase("pci:{}", Gpus.pci_address.col.str.to_lowercase().str.extract(_ADDRESS)),
+        phrase("index:{}", "local_rank"),
     ]
     matched = pl.concat(
         _match(told.with_columns(_name=name), devices, tier)

@@ -7,6 +7,7 @@ import polars as pl
 from analysis._straggler_failures import failures_of
 from analysis._straggler_power import STATISTICS, gpu_keys, power_of
 from analysis._straggler_things import RANK
+from ingest.phrases import phrase
 
 #: Share of its time that a GPU must be slowed beyond its peers. Under one power limit
 #: all GPUs touch it now and then: what all share slows nobody in particular.
@@ -97,7 +98,7 @@ def _ladder() -> tuple[_Rung, ...]:
 
 
 def _throttled(cause: str, name: str, said: str) -> _Rung:
-    evidence = pl.format(
+    evidence = phrase(
         f"{said} {{}} % of the time, the job's median {{}} %",
         _percent(pl.col(name)),
         _percent(pl.col(f"{name}_job")),
@@ -107,7 +108,7 @@ def _throttled(cause: str, name: str, said: str) -> _Rung:
 
 def _low_clock() -> _Rung:
     clock, of_job = pl.col("clock_mhz"), pl.col("clock_mhz_job")
-    evidence = pl.format(
+    evidence = phrase(
         "SM clock {} MHz, the job's median {} MHz", _whole(clock), _whole(of_job)
     )
     return _Rung("low_clock", clock < LOW_CLOCK * of_job, evidence)
@@ -116,7 +117,7 @@ def _low_clock() -> _Rung:
 def _at_limit() -> _Rung:
     limit, of_job = pl.col("limit_w"), pl.col("limit_w_job")
     is_lower = (limit < LOW_CLOCK * of_job) & _more("at_limit", 0)
-    evidence = pl.format(
+    evidence = phrase(
         "at its limit of {} W in {} % of the samples, the job's median {} W",
         _whole(limit),
         _percent(pl.col("at_limit")),
@@ -128,7 +129,7 @@ def _at_limit() -> _Rung:
 def _data_loading() -> _Rung:
     is_known = pl.col("excess_ns") > 0
     share = pl.when(is_known).then(pl.col("excess_data_ns") / pl.col("excess_ns"))
-    evidence = pl.format("{} % of the excess is waiting for input", _percent(share))
+    evidence = phrase("{} % of the excess is waiting for input", _percent(share))
     return _Rung("data_loading", share >= MOST_OF_IT, evidence)
 
 

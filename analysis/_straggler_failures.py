@@ -5,6 +5,7 @@ from typing import Final
 import polars as pl
 
 from analysis._straggler_things import RANK
+from ingest.phrases import phrase
 from ingest.tables import Failures
 
 #: Events that are no sign of a slow machine: a scheduler and an application report
@@ -47,7 +48,7 @@ def failures_of(
     counted = codes.group_by("thing", "source", "code").len("events").collect()
     order = ["thing", "events", "source", "code"]
     ordered = counted.sort(order, descending=[False, True, False, False])
-    said = pl.format("{} {} ({})", "source", "code", "events").str.join(", ")
+    said = phrase("{} {} ({})", "source", "code", "events").str.join(", ")
     return ordered.group_by("thing", maintain_order=True).agg(events=said)
 
 

@@ -5,6 +5,7 @@ from typing import Final
 import polars as pl
 
 from analysis._straggler_things import RANK
+from ingest.phrases import phrase
 from ingest.tables import PowerSamples
 
 #: Bits of the reasons for a lowered clock, as NVML and DCGM number them.
@@ -42,8 +43,8 @@ def gpu_keys(seats: pl.DataFrame) -> pl.DataFrame:
     bus = pl.col("pci_address").str.to_lowercase().str.extract(_BUS)
     names = (
         pl.col("gpu_uuid"),
-        pl.format("pci:{}", bus),
-        pl.format("index:{}", "local_rank"),
+        phrase("pci:{}", bus),
+        phrase("index:{}", "local_rank"),
     )
     keyed = pl.concat([seats.select(*RANK, "host", key=name) for name in names])
     is_unique = pl.col("key").str.contains(_UNIQUE)
@@ -67,7 +68,7 @@ def power_of(samples: pl.LazyFrame, spans: pl.DataFrame, owner: str) -> pl.DataF
     # a module is told beside its board, and has a limit of its own
     of_gpus = PowerSamples.level.col == "gpu_board"
     key = PowerSamples.gpu_uuid.col
-    bus = pl.format("pci:{}", key.str.to_lowercase().str.extract(_BUS))
+    bus = phrase("pci:{}", key.str.to_lowercase().str.extract(_BUS))
     named = samples.filter(near & of_gpus).with_columns(
         key=pl.when(key.str.starts_with("pci:")).then(bus).otherwise(key),
         at=pl.when(~key.str.contains(_UNIQUE)).then("host"),

@@ -4,6 +4,8 @@ from typing import Final
 
 import polars as pl
 
+from ingest.phrases import phrase
+
 RANK: Final = ("run_id", "attempt", "rank")
 NAME: Final = ("run_id", "scope", "scope_id")
 
@@ -44,8 +46,8 @@ def _unit_id() -> pl.Expr:
     """Name a unit for good: a UUID, else what is unique in its host, else its rank."""
     uuid = pl.col("gpu_uuid")
     is_unique = uuid.str.contains(r"^(GPU|MIG)-")
-    gpu = pl.when(is_unique).then(uuid).otherwise(pl.format("{} {}", "host", uuid))
-    named = pl.coalesce(gpu, pl.format("rank {}", "rank"))
+    gpu = pl.when(is_unique).then(uuid).otherwise(phrase("{} {}", "host", uuid))
+    named = pl.coalesce(gpu, phrase("rank {}", "rank"))
     replica = pl.col("unit").cast(pl.String)
     return pl.when(pl.col("unit_scope") == "gpu").then(named).otherwise(replica)
 

@@ -9,6 +9,7 @@ from analysis._analysis import Analysis, Frames, Results, Thresholds
 from analysis._collective_kinds import bus_factor
 from analysis._collective_ranks import waits_in_batches
 from analysis.attempts import Attempts
+from ingest.phrases import phrase
 from ingest.tables import Collectives, Table
 from ingest.tables import _columns as c
 
@@ -94,7 +95,7 @@ def measure_waits(
 
 
 def _names() -> dict[str, pl.Expr]:
-    pair = pl.format("{} {}>{}", "group_id", "source", "target")
+    pair = phrase("{} {}>{}", "group_id", "source", "target")
     same = ("run_id", "attempt", "kind", "is_p2p", "stem")
     by_number = pl.col("number").is_not_null().all()
     return {name: pl.col(name).first() for name in same} | {

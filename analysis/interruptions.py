@@ -20,6 +20,7 @@ from analysis._stops import (
 from analysis.attempts import Attempts
 from analysis.gpus import Gpus
 from analysis.incidents import IncidentEvents, Incidents
+from ingest.phrases import phrase
 from ingest.tables import StepTimings, Table
 from ingest.tables import _columns as c
 from ingest.times import SECOND_NS
@@ -157,7 +158,7 @@ def _own_category() -> pl.Expr:
 
 def _cause(is_caused: pl.Expr) -> pl.Expr:
     """Say in words what stopped the run, or what is known instead."""
-    code = pl.format("{} {}", "root_source", "root_code")
+    code = phrase("{} {}", "root_source", "root_code")
     told = pl.concat_str([code, pl.col("name")], separator=": ", ignore_nulls=True)
     state = pl.col("state").fill_null("state unknown")
     is_known = pl.col("_has_nodes").fill_null(value=False)
@@ -165,10 +166,10 @@ def _cause(is_caused: pl.Expr) -> pl.Expr:
         pl.when(is_caused)
         .then(told)
         .when(pl.col("state").is_in([*PLANNED, *SCHEDULED, OUT_OF_MEMORY]))
-        .then(pl.format("job state {}", state))
+        .then(phrase("job state {}", state))
         .when(is_known)
-        .then(pl.format("{}: no failure on its nodes around its end", state))
-        .otherwise(pl.format("{}: its nodes are not known", state))
+        .then(phrase("{}: no failure on its nodes around its end", state))
+        .otherwise(phrase("{}: its nodes are not known", state))
     )
 
 

@@ -10,6 +10,7 @@ from ingest._mapping_cells import LINE, PLACE, RULE, Cells, column_of, content
 from ingest._mapping_layout import Layout
 from ingest._mapping_records import records
 from ingest.errors import UnreadableFileError
+from ingest.phrases import phrase
 from ingest.sources import Reading
 from ingest.sources._lines_csv import CELL_COUNT
 
@@ -106,7 +107,7 @@ def _cells(
     missing = [column_of(name) for name in fields if name not in names]
     return cells.select(
         LINE,
-        pl.format("line {}", "number").alias(PLACE),
+        phrase("line {}", "number").alias(PLACE),
         pl.coalesce(RULE, found).alias(RULE),
         *[content(pl.col(name), layout.null).alias(name) for name in known],
         *[pl.lit(None, pl.String).alias(name) for name in missing],

@@ -9,6 +9,7 @@ import pyarrow.parquet as pq
 
 from ingest._mapping_cells import PLACE, RULE, Cells, column_of, content
 from ingest.errors import UnreadableFileError
+from ingest.phrases import phrase
 from ingest.sources import Reading
 from ingest.sources._whole import on_disk
 
@@ -68,7 +69,7 @@ def _read(
         rows = pl.DataFrame(texts) if texts else pl.DataFrame({"": [None] * len(batch)})
         yield Cells(
             rows.select(
-                pl.format("row {}", pl.int_range(first, first + pl.len())).alias(PLACE),
+                phrase("row {}", pl.int_range(first, first + pl.len())).alias(PLACE),
                 pl.lit(None, pl.String).alias(RULE),
                 *[content(pl.col(name), null).alias(name) for name in texts],
                 *[pl.lit(None, pl.String).alias(column_of(name)) for name in missing],

@@ -8,6 +8,7 @@ from typing import Final, Literal
 import polars as pl
 from polars.exceptions import PolarsError
 
+from ingest.phrases import phrase
 from ingest.times import SECOND_NS, naive_to_ns
 
 #: Which of two instants a stamp is that daylight saving repeats.
@@ -50,7 +51,7 @@ class Instants:
 def of_iso(text: pl.Expr, zone: tzinfo, repeated: Repeated) -> Instants:
     """Return the instants of ISO 8601 stamps; those without an offset are in a zone."""
     parts = text.str.extract_groups(_ISO).struct
-    clock = pl.format(
+    clock = phrase(
         "{} {}:{}",
         parts.field("1"),
         parts.field("2").fill_null("00:00"),

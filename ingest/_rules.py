@@ -9,6 +9,7 @@ import dataframely as dy
 import polars as pl
 
 from ingest._schema import FILE_ID, schema_of
+from ingest.phrases import phrase
 from ingest.sources import Refusal
 from ingest.sources._source import RAW_CHARACTERS
 from ingest.tables import RejectedRows, Table
@@ -47,7 +48,7 @@ def complete(
         if name not in frame.columns and column.nullable
     ]
     number = pl.int_range(rows_before + 1, rows_before + 1 + pl.len())
-    place = pl.format("row {}", number)
+    place = phrase("row {}", number)
     if PLACE in frame.columns:
         place = pl.coalesce(pl.col(PLACE).cast(pl.String), place)
     return frame.with_columns(
@@ -122,7 +123,7 @@ def records_of_duplicates(
         where: Added to the key, so that a file's rows of one key can be told apart.
     """
     key = pl.struct(table.key).struct.json_encode()
-    place = pl.format("{}{}", key, pl.lit(where)).alias(PLACE)
+    place = phrase("{}{}", key, pl.lit(where)).alias(PLACE)
     return as_records(table, lost.with_columns(place, rule=pl.lit(DUPLICATE)))
 
 
@@ -138,6 +139,6 @@ def records_of_refusals(refused: Sequence[Refusal], file_id: str) -> pl.DataFram
 def tell_apart(records: pl.DataFrame) -> pl.DataFrame:
     """Number records of one place that break one rule: the second is `line 7 #2`."""
     nth = pl.int_range(pl.len()).over(RejectedRows.key) + 1
-    numbered = pl.format("{} #{}", PLACE, nth)
+    numbered = phrase("{} #{}", PLACE, nth)
     place = pl.when(nth > 1).then(numbered).otherwise(pl.col(PLACE))
     return records.with_columns(place.alias(PLACE))

@@ -4,6 +4,7 @@ from typing import Final
 
 import polars as pl
 
+from ingest.phrases import phrase
 from reports import _sql
 from reports._numbers import period
 from reports._runs import MOST_ROWS
@@ -114,7 +115,7 @@ def _spans(numbers: pl.DataFrame) -> pl.DataFrame:
         part=pl.lit("attempt"),
         from_ms=pl.col("start_ns") / 1e6,
         to_ms=pl.col("end_ns") / 1e6,
-        what=pl.format("attempt {}", "attempt"),
+        what=phrase("attempt {}", "attempt"),
         why=pl.lit(""),
         when=said_by(
             pl.struct("start_ns", "end_ns"),

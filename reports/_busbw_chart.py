@@ -4,6 +4,7 @@ from typing import Final
 
 import polars as pl
 
+from ingest.phrases import phrase
 from reports import _sql
 from reports._numbers import grouped, significant, size
 from reports._section import About, Chart, Scope
@@ -124,6 +125,6 @@ def _drawn(numbers: pl.DataFrame) -> pl.DataFrame:
         high="high_gbs",
         size=said_by("from_bytes", lambda found: f"{size(int(found))} to twice that"),
         middle=said_by("busbw_gbs", significant),
-        span=pl.format("{} to {}", low, high),
+        span=phrase("{} to {}", low, high),
         count=said_by("collectives", grouped),
     )

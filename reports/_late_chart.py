@@ -4,6 +4,7 @@ from typing import Final
 
 import polars as pl
 
+from ingest.phrases import phrase
 from reports import _sql
 from reports._numbers import duration, significant
 from reports._runs import MOST_ROWS
@@ -76,10 +77,10 @@ def _latest(late: pl.DataFrame) -> pl.DataFrame:
 
 def _drawn(top: pl.DataFrame) -> pl.DataFrame:
     several = top.select("run_id", "attempt").n_unique() > 1
-    apart = pl.format("rank {} · {} {}", "rank", named("run_id", 16), "attempt")
+    apart = phrase("rank {} · {} {}", "rank", named("run_id", 16), "attempt")
     late = pl.when("is_late")
     return top.select(
-        label=apart if several else pl.format("rank {}", "rank"),
+        label=apart if several else phrase("rank {}", "rank"),
         value="late_s",
         meaning=late.then(pl.lit("waiting")).otherwise(pl.lit("idle")),
         text=said_by("late_s", lambda seconds: duration(seconds * 1e9)),

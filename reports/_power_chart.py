@@ -5,6 +5,7 @@ from typing import Final
 import polars as pl
 
 from analysis import Frames
+from ingest.phrases import phrase
 from ingest.tables import PowerSamples
 from reports import _runs, _sql
 from reports._numbers import duration, significant, utc
@@ -155,5 +156,5 @@ def _drawn(numbers: pl.DataFrame, width: int) -> pl.DataFrame:
         high="high_w",
         when=said_by("from_ns", utc),
         means=said_by("mean_w", significant),
-        band=pl.format("{} to {}", low, high),
+        band=phrase("{} to {}", low, high),
     )

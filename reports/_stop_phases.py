@@ -4,6 +4,7 @@ from typing import Final
 
 import polars as pl
 
+from ingest.phrases import phrase
 from reports import _sql
 from reports._numbers import duration
 from reports._runs import MOST_ROWS
@@ -109,7 +110,7 @@ def _numbers(stops: pl.DataFrame) -> pl.DataFrame:
 def _drawn(numbers: pl.DataFrame) -> pl.DataFrame:
     parts = {field: label for field, (label, _) in _PHASES.items()}
     rows = numbers.with_row_index("key").with_columns(
-        label=pl.format("{} · {}", named("run_id", 30), "attempt")
+        label=phrase("{} · {}", named("run_id", 30), "attempt")
     )
     return rows.unpivot(
         list(_PHASES), index=["key", "label"], variable_name="field"

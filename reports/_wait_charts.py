@@ -4,6 +4,7 @@ from typing import Final
 
 import polars as pl
 
+from ingest.phrases import phrase
 from reports import _sql
 from reports._numbers import duration
 from reports._runs import MOST_ROWS
@@ -91,7 +92,7 @@ def chart(groups: pl.DataFrame, seen: int, scope: Scope) -> list[Chart]:
 
 def _drawn(groups: pl.DataFrame) -> pl.DataFrame:
     return groups.select(
-        label=pl.format("{} · {}", named("kind", 20), named("group_id", 24)),
+        label=phrase("{} · {}", named("kind", 20), named("group_id", 24)),
         kind=named("kind"),
         group=named("group_id"),
         value="wait_s",

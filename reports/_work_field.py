@@ -8,6 +8,7 @@ import polars as pl
 
 from analysis import Frames
 from analysis.gpus import Gpus
+from ingest.phrases import phrase
 from ingest.tables import StepTimings
 from reports import _runs, _sql
 from reports._numbers import percent
@@ -193,7 +194,7 @@ def _drawn(cells: pl.DataFrame, grid: _Grid, hosts: Mapping[int, str]) -> pl.Dat
         key="from_rank",
         to_step=pl.col("from_step") + grid.width,
         value="work_ratio",
-        steps=pl.format("{} to {}", "from_step", last),
+        steps=phrase("{} to {}", "from_step", last),
         text=said_by("work_ratio", lambda ratio: f"{ratio:.3f}"),
         label=said_by("from_rank", lambda rank: _label(rank, grid, hosts)),
     )

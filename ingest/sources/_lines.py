@@ -19,6 +19,7 @@ from typing import BinaryIO, Final
 
 import polars as pl
 
+from ingest.phrases import phrase
 from ingest.sources._source import RAW_CHARACTERS, Refusal
 from ingest.tables import Table
 
@@ -93,7 +94,7 @@ class Block:
         is_cut = pl.lit(self.cut) & (pl.col("number") == self.first)
         return self.texts().select(
             "line",
-            place=pl.format("line {}", "number"),
+            place=phrase("line {}", "number"),
             rule=pl.when(is_cut).then(pl.lit(TOO_LONG)),
         )
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 
 import polars as pl
 
+from ingest.phrases import phrase
 from ingest.sources._lines import Block
 
 #: What makes a block odd: quotes, lone carriage returns, and blanks.
@@ -41,7 +42,7 @@ def typed_cells(
     if cells is None or cells.height != lines:
         return None
     number = pl.int_range(pl.len()) + block.first + has_header
-    return cells.with_columns(place=pl.format("line {}", number))
+    return cells.with_columns(place=phrase("line {}", number))
 
 
 def _decoded(

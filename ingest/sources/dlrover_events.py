@@ -18,6 +18,7 @@ from typing import BinaryIO, Final
 
 import polars as pl
 
+from ingest.phrases import phrase
 from ingest.sources._console.steps import batch as steps_batch
 from ingest.sources._lines_frames import line_frames
 from ingest.sources._source import RAW_CHARACTERS, Batch, Head, Reading, Refusal, Source
@@ -138,7 +139,7 @@ def _checkpoints(spans: pl.DataFrame, reading: Reading) -> pl.DataFrame:
         run_id=pl.lit(reading.run_id),
         kind="name",
         start_ns="time_ns_begin",
-        place=pl.format("line {}", "number"),
+        place=phrase("line {}", "number"),
     )
 
 
@@ -154,7 +155,7 @@ def _metrics(logs: pl.DataFrame, reading: Reading) -> Batch:
 
 def _refusals(events: pl.DataFrame, rule: str) -> tuple[Refusal, ...]:
     shown = events.select(
-        pl.format("line {}", "number"), pl.col("raw").str.head(RAW_CHARACTERS)
+        phrase("line {}", "number"), pl.col("raw").str.head(RAW_CHARACTERS)
     )
     return tuple(
         Refusal(StepTimings, place, rule, raw) for place, raw in shown.iter_rows()

@@ -10,6 +10,7 @@ from typing import BinaryIO, Final
 
 import polars as pl
 
+from ingest.phrases import phrase
 from ingest.sources._lines import refuse_all
 from ingest.sources._lines_frames import line_frames
 from ingest.sources._source import RAW_CHARACTERS, Batch, Head, Reading, Source
@@ -56,7 +57,7 @@ def _batch(lines: pl.DataFrame, reading: Reading) -> Batch:
         time_ns=_time_ns(reading),
         message=pl.col("line").str.replace(_START, "").str.head(RAW_CHARACTERS),
         level=pl.col("line").str.extract(_START, 5),
-        place=pl.format("line {}", "number"),
+        place=phrase("line {}", "number"),
         rule=pl.lit("time_ns|no_such_time"),
     )
     dated = events.filter(pl.col("time_ns").is_not_null())
@@ -90,7 +91,7 @@ def _time_ns(reading: Reading) -> pl.Expr:
 def _meaning() -> list[pl.Expr]:
     message = pl.col("message").str
     code = message.extract(_SWITCH, 2).cast(pl.Int64).cast(pl.String)
-    port = pl.format(
+    port = phrase(
         "switch {} port {}", message.extract(_PORT, 1), message.extract(_PORT, 2)
     )
     by_level = pl.col("level").replace_strict(_LEVELS, return_dtype=pl.String)

@@ -25,6 +25,7 @@ import msgspec
 import polars as pl
 
 from ingest.communication import KINDS, parallel_kind
+from ingest.phrases import phrase
 from ingest.sources._kineto.rows import trace_id
 from ingest.sources._lines import Block, blocks, refuse
 from ingest.sources._lines_json import decode, head_records
@@ -107,7 +108,7 @@ def _frame(rows: list[tuple[object, ...]], reading: Reading) -> pl.DataFrame:
         _bytes_total().alias("bytes_total"),
         pl.lit("cpu").alias("time_basis"),
         pl.lit("completed").alias("state"),
-        pl.format("line {}", "event").alias("place"),
+        phrase("line {}", "event").alias("place"),
     )
 
 

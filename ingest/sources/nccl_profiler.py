@@ -19,6 +19,7 @@ import msgspec
 import polars as pl
 
 from ingest.communication import KINDS, element_bytes
+from ingest.phrases import phrase
 from ingest.sources._kineto.rows import trace_id
 from ingest.sources._lines import TRUNCATED, Block, blocks, refuse
 from ingest.sources._nccl.profiler_events import (
@@ -155,7 +156,7 @@ def _frame(rows: list[_Row], reading: Reading) -> pl.DataFrame:
         is_p2p=pl.col("kind").is_in(_PAIRED),
         match_method=method.otherwise(pl.lit("order")),
         bytes_total=pl.when(is_whole).then(size),
-        place=pl.format("line {}", "event"),
+        place=phrase("line {}", "event"),
     ).drop("name", "count")
 
 

@@ -17,6 +17,7 @@ from typing import Any, BinaryIO, Final
 import msgspec
 import polars as pl
 
+from ingest.phrases import phrase
 from ingest.sources import _operations as operations
 from ingest.sources._lines import blocks
 from ingest.sources._lines_json import Record, decode, head_records
@@ -94,8 +95,8 @@ def _batch(records: list[Record[_Record]], reading: Reading) -> Batch:
         pl.exclude("start", "length", "number"),
         start_ns=decimal_ns(pl.col("start"), SECOND_NS),
         duration_ns=decimal_ns(pl.col("length"), SECOND_NS),
-        place=pl.format("line {} entry {}", "number", pl.col("sequence") + 1),
-        raw=pl.format("start {} duration {}", "start", "length"),
+        place=phrase("line {} entry {}", "number", pl.col("sequence") + 1),
+        raw=phrase("start {} duration {}", "start", "length"),
     )
     rules = {
         "start_ts|number": pl.col("start_ns").is_null(),

@@ -15,6 +15,7 @@ from typing import BinaryIO, Final
 
 import polars as pl
 
+from ingest.phrases import phrase
 from ingest.sources._lines import TRUNCATED
 from ingest.sources._lines_frames import Lines, line_frames
 from ingest.sources._power.fields import INDEX, REASONS
@@ -75,7 +76,7 @@ def _cells(lines: Lines) -> pl.DataFrame:
     parts = pl.col("line").str.extract_groups(_LINE)
     told = lines.frame.select(
         "line",
-        pl.format("line {}", "number").alias("place"),
+        phrase("line {}", "number").alias("place"),
         pl.when(last)
         .then(pl.lit(TRUNCATED))
         .when(parts.struct[0].is_null())

@@ -14,6 +14,7 @@ from typing import BinaryIO, Final
 
 import polars as pl
 
+from ingest.phrases import phrase
 from ingest.sources._lines_frames import line_frames
 from ingest.sources._slurm.cells import NOTHING
 from ingest.sources._slurm.jobs import job_rows
@@ -61,7 +62,7 @@ def read(stream: BinaryIO, reading: Reading) -> Iterator[Batch]:
     """Read the jobs and the nodes of a listing."""
     for records, lines in records_of(line_frames(stream, Jobs)):
         placed = records.with_columns(
-            place=pl.format("line {}", "number"),
+            place=phrase("line {}", "number"),
             raw=pl.col("text").str.head(RAW_CHARACTERS),
         )
         is_job = pl.col("text").str.starts_with("JobId=")
@@ -89,9 +90,9 @@ def _job_id() -> pl.Expr:
     """Return the number as sacct writes it: of an array 123_7, of a part 123+1."""
     task = value("ArrayTaskId")
     index = pl.when(task.str.contains(r"^\d+$")).then(task)
-    array = pl.format("{}_{}", value("ArrayJobId"), index.fill_null("[" + task + "]"))
+    array = phrase("{}_{}", value("ArrayJobId"), index.fill_null("[" + task + "]"))
     part = pl.coalesce(
-        pl.format("{}+{}", value(f"{kind}JobId"), value(f"{kind}JobOffset"))
+        phrase("{}+{}", value(f"{kind}JobId"), value(f"{kind}JobOffset"))
         for kind in ("Het", "Pack")
     )
     return pl.coalesce(array, part, value("JobId").str.extract(r"^(\d+)")).alias(

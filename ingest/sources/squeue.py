@@ -14,6 +14,7 @@ from typing import BinaryIO, Final
 import polars as pl
 
 from ingest.errors import UnreadableFileError
+from ingest.phrases import phrase
 from ingest.sources._lines_frames import line_frames
 from ingest.sources._slurm.jobs import job_rows
 from ingest.sources._slurm.listing import (
@@ -99,7 +100,7 @@ def _completed(cells: pl.DataFrame) -> pl.DataFrame:
         Reason=pl.coalesce(
             "Reason", pl.when(is_reason).then(pl.col("NodeList").str.strip_chars("()"))
         ),
-        ReqGRES=pl.format("PER_NODE:{}", per_node),
+        ReqGRES=phrase("PER_NODE:{}", per_node),
     )
 
 

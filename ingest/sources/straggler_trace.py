@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ingest.errors import UnreadableFileError
+from ingest.phrases import phrase
 from ingest.sources import _operations as operations
 from ingest.sources._source import Batch, Head, Reading, Source
 from ingest.sources._whole import on_disk
@@ -92,7 +93,7 @@ def _batch(frame: pl.DataFrame, first: int, reading: Reading) -> Batch:
         sequence=pl.col("seq_id").cast(pl.Int64),
         offset_ns=operations.seconds_to_ns(pl.col("start_ts")),
         duration_ns=operations.seconds_to_ns(pl.col("duration")),
-        place=pl.format("row {}", number),
+        place=phrase("row {}", number),
         raw=pl.struct(frame.columns).struct.json_encode(),
     )
     rules = {

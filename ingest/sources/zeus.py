@@ -18,6 +18,7 @@ from typing import BinaryIO, Final
 
 import polars as pl
 
+from ingest.phrases import phrase
 from ingest.sources._lines import TRUNCATED
 from ingest.sources._lines_csv import CELL_COUNT, names_of
 from ingest.sources._lines_frames import Lines, line_frames
@@ -82,7 +83,7 @@ def _windows(lines: pl.DataFrame, columns: list[str]) -> pl.DataFrame:
     is_ragged = count < _LEADING + len(columns)
     told = lines.with_columns(cells=cells).select(
         "line",
-        place=pl.format("line {}", "number"),
+        place=phrase("line {}", "number"),
         rule=pl.when("last")
         .then(pl.lit(TRUNCATED))
         .when(is_ragged)

@@ -6,6 +6,7 @@ from typing import Final, Literal
 import altair as alt
 import polars as pl
 
+from ingest.phrases import phrase
 from reports.theme import COLOURS, DARK, INK, PAPER, is_dark
 
 #: Side of a point that a text stands on.
@@ -34,7 +35,7 @@ def names(rows: pl.DataFrame) -> pl.DataFrame:
         rows: `key` and `label`; cut names may be equal where keys are not.
     """
     again = pl.int_range(pl.len()).over("label")
-    numbered = pl.format("{} ({})", "label", again + 1)
+    numbered = phrase("{} ({})", "label", again + 1)
     bars = rows.select("key", "label").unique("key", keep="first", maintain_order=True)
     return bars.with_columns(
         label=pl.when(again > 0).then(numbered).otherwise(pl.col("label"))

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 import polars as pl
+from ingest.phrases import phrase
 from ingest.lake import open_writer
 from ingest.sources import Batch
 from ingest.staging import stage
@@ -27,7 +28,7 @@ def read(stream, reading) -> Iterator[Batch]:
             run_id=pl.lit("r"), rank=pl.col("step") % 512,
             start_ns=pl.col("step") * 20_000_000, duration_ns=pl.col("step") % 977,
             clock=pl.lit("host"), scope=pl.lit("rank"), step_count=1,
-            place=pl.format("line {}", "step"),
+            place=phrase("line {}", "step"),
         )
         yield Batch({StepTimings: rows})
 

@@ -4,6 +4,7 @@ from typing import Final
 
 import polars as pl
 
+from ingest.phrases import phrase
 from ingest.sources._source import Batch, Reading
 from ingest.sources._stamps import glog_ns, is_naive, iso_ns
 from ingest.tables import Failures
@@ -55,6 +56,6 @@ def batch(events: pl.DataFrame, reading: Reading) -> Batch:
         source=pl.lit("application"),
         inferred=pl.lit(value=False),
         occurrence=pl.int_range(pl.len(), dtype=pl.Int32).over(_ALIKE),
-        place=pl.format("line {}", "number"),
+        place=phrase("line {}", "number"),
     )
     return Batch({Failures: rows}, zone_used=bool(events["naive"].any()))

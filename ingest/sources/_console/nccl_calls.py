@@ -18,6 +18,7 @@ from typing import Final
 import polars as pl
 
 from ingest.communication import collective_kind
+from ingest.phrases import phrase
 from ingest.sources._console.failures import stamped
 from ingest.sources._console.format import LineFormat
 from ingest.sources._source import Batch, Reading
@@ -138,7 +139,7 @@ def _rows(calls: pl.DataFrame, reading: Reading) -> pl.DataFrame:
         event=pl.col("number").cast(pl.Int64),
         device=pl.when(pl.col("device") >= 0).then("device"),
         group_id=pl.coalesce(
-            pl.format("comm {}", "comm_id"), pl.format("{} comm {}", "process", "comm")
+            phrase("comm {}", "comm_id"), phrase("{} comm {}", "process", "comm")
         ),
         group_size=size,
         kind=kind,
@@ -151,7 +152,7 @@ def _rows(calls: pl.DataFrame, reading: Reading) -> pl.DataFrame:
         recorded_ns="time_ns",
         time_basis=pl.lit("cpu"),
         state=pl.lit("scheduled"),
-        place=pl.format("line {}", "number"),
+        place=phrase("line {}", "number"),
     )
 
 

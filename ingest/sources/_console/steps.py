@@ -9,6 +9,7 @@ from typing import Final
 
 import polars as pl
 
+from ingest.phrases import phrase
 from ingest.sources._source import RAW_CHARACTERS, Batch, Reading, Refusal
 from ingest.tables import StepTimings, Table, TrainingMetrics
 
@@ -52,7 +53,7 @@ def batch(lines: pl.DataFrame, reading: Reading, unit: str = "line") -> Batch:
     ]
     lines = lines.with_columns(missing)
     good = lines.filter(pl.col("rule").is_null()).with_columns(
-        run_id=pl.lit(reading.run_id), place=pl.format(f"{unit} {{}}", "number")
+        run_id=pl.lit(reading.run_id), place=phrase(f"{unit} {{}}", "number")
     )
     timings = good.filter(pl.col("duration_ns").is_not_null()).select(
         *("run_id", "step", "start_ns", "duration_ns", "compute_ns", "tokens", "place"),
@@ -75,7 +76,7 @@ def refusals(
 ) -> tuple[Refusal, ...]:
     """Return the refusals of lines that have a `number`, a `rule` and are `raw`."""
     rows = lines.select(
-        pl.format(f"{unit} {{}}", "number"),
+        phrase(f"{unit} {{}}", "number"),
         "rule",
         pl.col("raw").str.head(RAW_CHARACTERS),
     )

@@ -8,6 +8,7 @@ from typing import Final
 
 import polars as pl
 
+from ingest.phrases import phrase
 from ingest.sources._source import Reading
 from ingest.sources._stamps import decimal_ns, iso_ns
 
@@ -41,7 +42,7 @@ def timers(lines: pl.DataFrame, reading: Reading) -> pl.DataFrame:
         name=parts.struct[0],
         statistic=pl.lit("rank"),
         duration_ns=decimal_ns(parts.struct[1], _MILLISECOND_NS),
-        place=pl.format("line {}", "number"),
+        place=phrase("line {}", "number"),
     )
     alike = ("name", "rank", "time_ns")
     nth = pl.int_range(pl.len(), dtype=pl.Int32).over(alike)

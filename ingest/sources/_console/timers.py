@@ -21,6 +21,7 @@ from typing import Final
 
 import polars as pl
 
+from ingest.phrases import phrase
 from ingest.sources._console.format import LineFormat
 from ingest.sources._console.megatron import TELLING as ITERATION
 from ingest.sources._console.megatron import iteration, stamp_ns
@@ -92,7 +93,7 @@ class _Timers:
             pl.exclude("number"),
             run_id=pl.lit(self._reading.run_id),
             occurrence=pl.int_range(pl.len(), dtype=pl.Int32).over(alike),
-            place=pl.format("line {}", "number"),
+            place=phrase("line {}", "number"),
         )
         saves = _saves(timers)
         tables = {Timers: timers, Checkpoints: saves}

@@ -18,6 +18,7 @@ from typing import Final
 
 import polars as pl
 
+from ingest.phrases import phrase
 from ingest.sources._console.failures import batch
 from ingest.sources._console.format import LineFormat
 from ingest.sources._source import Batch, Reading
@@ -101,7 +102,7 @@ def _rows(entries: pl.DataFrame, reading: Reading) -> pl.DataFrame:
         naive=time_ns.is_not_null(),
         host=pl.when(pl.col("host") != "").then("host"),
         rank=pl.col("rank").str.extract(r"^([0-9]{1,7})").cast(pl.Int32),
-        code=pl.format("worker_exit_{}", pl.coalesce(code, pl.lit("unknown"))),
+        code=phrase("worker_exit_{}", pl.coalesce(code, pl.lit("unknown"))),
         name=pl.col("message").str.extract(r"(SIG[A-Z]+)"),
         component=pl.lit(None, pl.String),
         severity=pl.when(is_root).then(pl.lit("fatal")).otherwise(pl.lit("info")),

@@ -16,6 +16,7 @@ from typing import Final
 
 import polars as pl
 
+from ingest.phrases import phrase
 from ingest.sources._console.format import LineFormat
 from ingest.sources._console.steps import Before, Single, batch
 from ingest.sources._source import Batch, Reading
@@ -98,7 +99,7 @@ class _Console:
 def _others(told: pl.DataFrame, reading: Reading) -> dict[type[Table], pl.DataFrame]:
     """Return pauses to collect garbage, and checkpoints; each ends at its line."""
     fixed = [pl.lit(reading.run_id).alias("run_id"), pl.col("step")]
-    place = pl.format("line {}", "number").alias("place")
+    place = phrase("line {}", "number").alias("place")
     pauses = told.filter(pl.col("gc").is_not_null()).select(
         *fixed,
         place,

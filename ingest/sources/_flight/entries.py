@@ -12,6 +12,7 @@ from typing import Any, Final
 import polars as pl
 
 from ingest.communication import collective_kind, message_size, parallel_kind
+from ingest.phrases import phrase
 from ingest.sources._flight.document import ALLTOALL_SIZES, Document
 from ingest.sources._flight.groups import PAIR, Group, name_of
 from ingest.sources._flight.sizes import Sizes
@@ -161,5 +162,5 @@ def _frame(
         method.otherwise(pl.lit("order")).alias("match_method"),
         size.alias("bytes_total"),
         pl.lit("cpu").alias("time_basis"),
-        pl.format("entry {}", "event").alias("place"),
+        phrase("entry {}", "event").alias("place"),
     )

@@ -4,6 +4,7 @@ from typing import Final
 
 import polars as pl
 
+from ingest.phrases import phrase
 from ingest.sources._kernel import codes, messages
 from ingest.sources._kernel.bus import fold_losses, mixed_heads
 from ingest.sources._kernel.envelopes import envelope_columns, has_stamp
@@ -96,7 +97,7 @@ def events_of(lines: pl.DataFrame, reading: Reading) -> pl.DataFrame:
     )
     counted = fold_losses(_count_lines(_identify(_clock(told))))
     wanted = counted.filter(pl.col("kind").is_in([*EVENTS, "malformed"]))
-    place = "place" if "place" in lines.columns else pl.format("line {}", "number")
+    place = "place" if "place" in lines.columns else phrase("line {}", "number")
     rows = wanted.with_columns(
         *codes.code_columns(),
         cluster=pl.lit(reading.cluster),

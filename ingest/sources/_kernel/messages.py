@@ -4,6 +4,7 @@ from typing import Final
 
 import polars as pl
 
+from ingest.phrases import phrase
 from ingest.sources._kernel import evidence, patterns
 from ingest.sources._source import RAW_CHARACTERS
 
@@ -71,14 +72,12 @@ def part() -> pl.Expr:
     instance = _MESSAGE.extract(patterns.MIG, 1)
     compute = _MESSAGE.extract(patterns.MIG, 2)
     return pl.coalesce(
-        pl.format("{} link {}", unit, link),
-        pl.format("GPU instance {}, compute instance {}", instance, compute),
-        pl.format("GPU instance {}", instance),
+        phrase("{} link {}", unit, link),
+        phrase("GPU instance {}, compute instance {}", instance, compute),
+        phrase("GPU instance {}", instance),
         _MESSAGE.extract(patterns.PLACE),
-        pl.format("link {}", _MESSAGE.extract(r"SXid .*, Link (-?[0-9]{1,4}) ")),
-        pl.format(
-            "module {}", _MESSAGE.extract(r"Port module event.* module ([0-9]+)")
-        ),
+        phrase("link {}", _MESSAGE.extract(r"SXid .*, Link (-?[0-9]{1,4}) ")),
+        phrase("module {}", _MESSAGE.extract(r"Port module event.* module ([0-9]+)")),
         _MESSAGE.extract(r"^mlx5_core ([0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7])"),
         *(_MESSAGE.extract(pattern) for pattern in evidence.PARTS),
     )

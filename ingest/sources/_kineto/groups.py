@@ -6,6 +6,8 @@ from typing import Final
 
 import polars as pl
 
+from ingest.phrases import phrase
+
 #: Group of collectives of which a trace tells no group.
 WORLD: Final = "world"
 
@@ -51,7 +53,7 @@ def group_id() -> pl.Expr:
     name = pl.col("group_name").fill_null("")
     members = _members()
     is_cut = members.str.contains("...", literal=True)
-    size = pl.when(is_cut).then(pl.format("x{}", pl.col("group_size").fill_null(0)))
+    size = pl.when(is_cut).then(phrase("x{}", pl.col("group_size").fill_null(0)))
     told = pl.concat_str(name, members, size, separator=":", ignore_nulls=True)
     return pl.when((name != "") | (members != "")).then(told)
 

@@ -4,6 +4,7 @@ from typing import Final
 
 import polars as pl
 
+from ingest.phrases import phrase
 from ingest.sources._kineto.limits import FARTHEST_NS, Limits
 from ingest.sources._kineto.losses import Losses
 from ingest.sources._kineto.work import CATEGORIES
@@ -20,7 +21,7 @@ _GREATEST_INDEX: Final = (1 << 31) - 1
 NO_STREAM: Final = -1
 
 #: Where a row is in its file.
-PLACE: Final = pl.format("event {}", "event")
+PLACE: Final = phrase("event {}", "event")
 
 #: What a refused event is shown by.
 _SHOWN: Final = ("name", "start", "duration", "device", "stream", "step")

@@ -15,6 +15,7 @@ from typing import Final
 import polars as pl
 
 from ingest.communication import collective_kind
+from ingest.phrases import phrase
 from ingest.sources._kineto.rows import trace_id
 from ingest.sources._nccl.tests_numbers import (
     GREATEST,
@@ -189,7 +190,7 @@ def frame_of(rows: list[dict[str, object]], reading: Reading) -> pl.DataFrame:
         .with_columns(
             kind=pl.when(is_one).then(pl.lit("allreduce")).otherwise("kind"),
             run_id=pl.lit(reading.run_id),
-            test_id=pl.format(f"{trace_id(reading)} {{}}", "test"),
+            test_id=phrase(f"{trace_id(reading)} {{}}", "test"),
             time_quality=pl.when(BandwidthTests.time_ns.col.is_not_null()).then(
                 pl.lit(quality)
             ),

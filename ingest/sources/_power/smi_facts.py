@@ -4,6 +4,7 @@ from typing import Final
 
 import polars as pl
 
+from ingest.phrases import phrase
 from ingest.sources._power.fields import ADDRESS, UUID
 from ingest.sources._power.smi_names import FIELD_OF_LINE, FIELDS
 
@@ -100,6 +101,6 @@ def _gathered(facts: pl.DataFrame) -> pl.DataFrame:
         "line",
         "stamp",
         *FIELDS,
-        place=pl.format("line {}", "number"),
+        place=phrase("line {}", "number"),
         rule=pl.lit(None, pl.String),
     )

@@ -5,6 +5,7 @@ from typing import Final
 
 import polars as pl
 
+from ingest.phrases import phrase
 from ingest.sources._kernel.envelopes import envelope_columns, has_stamp
 from ingest.sources._slurm import ctld_messages as messages
 from ingest.sources._slurm.ctld_kinds import KINDS
@@ -158,7 +159,7 @@ def rows_of(events: pl.DataFrame, reading: Reading) -> pl.DataFrame:
             source=pl.lit("scheduler"),
             inferred=pl.lit(value=False),
             message=pl.col("message").str.head(RAW_CHARACTERS),
-            place=pl.format("line {}", "number"),
+            place=phrase("line {}", "number"),
         )
         .select(*_STORED, "place")
     )

@@ -7,6 +7,7 @@ from typing import Final
 
 import polars as pl
 
+from ingest.phrases import phrase
 from ingest.sources._lines_frames import Lines
 from ingest.sources._source import RAW_CHARACTERS, Refusal
 from ingest.tables import Table
@@ -85,7 +86,7 @@ def cells_of(
     )
     whole = frame.filter(pl.col("cells").list.len() == len(listing.names))
     return whole.select(
-        pl.format("line {}", "number").alias("place"),
+        phrase("line {}", "number").alias("place"),
         pl.col("line").str.head(RAW_CHARACTERS).alias("raw"),
         *(_cell(listing, names).alias(name) for name, names in wanted.items()),
     ), refused

@@ -10,6 +10,7 @@ from typing import Final
 
 import polars as pl
 
+from ingest.phrases import phrase
 from ingest.sources._slurm.cells import instant, is_naive
 from ingest.sources._slurm.sacct_hosts import expand
 from ingest.sources._source import RAW_CHARACTERS, Batch, Reading, Refusal
@@ -132,8 +133,8 @@ def _rows(nodes: pl.DataFrame, reading: Reading) -> pl.DataFrame:
     severity = pl.col("code").replace_strict({c[0]: c[3] for c in CODES})
     planned = (pl.col("code") == "node_drain") & reason.str.contains(PLANNED)
     words = [
-        pl.format("State={}", "State"),
-        pl.when(_is_told()).then(pl.format("Reason={}", "Reason")),
+        phrase("State={}", "State"),
+        pl.when(_is_told()).then(phrase("Reason={}", "Reason")),
     ]
     rows = nodes.with_columns(host=pl.col("hosts").str.split(",")).explode("host")
     return rows.select(

@@ -2,6 +2,7 @@
 
 import polars as pl
 
+from ingest.phrases import phrase
 from ingest.sources._slurm.fields import FIELDS
 from ingest.sources._slurm.jobs import job_rows
 from ingest.sources._slurm.sacct_records import Header, Records
@@ -35,6 +36,6 @@ def split(frame: pl.DataFrame, header: Header) -> pl.DataFrame:
         for name in FIELDS
     ]
     raw = pl.col("text").str.head(RAW_CHARACTERS).alias("raw")
-    place = pl.format("line {}", "number").alias("place")
+    place = phrase("line {}", "number").alias("place")
     found = frame.select(place, raw, *columns)
     return found.with_columns(JobID=pl.coalesce("JobID", "JobIDRaw"))

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ingest.errors import UnreadableFileError
+from ingest.phrases import phrase
 from ingest.sources._source import Reading
 from ingest.sources._steps.columns import TYPES, check
 
@@ -80,7 +81,7 @@ def _cells(frame: pl.DataFrame, first: int) -> pl.DataFrame:
     number = pl.int_range(first, first + pl.len())
     return frame.with_columns(
         *texts,
-        place=pl.format("row {}", number),
+        place=phrase("row {}", number),
         line=pl.struct(frame.columns).struct.json_encode(),
         rule=pl.lit(None, pl.String),
     )
