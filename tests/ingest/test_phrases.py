@@ -8,7 +8,8 @@ from ingest.phrases import phrase
 
 def sparse() -> pl.DataFrame:
     """Return a frame of one row whose first chunks are empty."""
-    kept = pl.DataFrame({"text": ["one"], "number": [1], "keep": [True]})
+    both = {"text": ["one", "two"], "number": [1, 2]}
+    kept = pl.DataFrame({**both, "keep": [True, False]})
     left_out = kept.with_columns(keep=pl.lit(value=False))
     lazy = pl.concat([*[left_out] * 9, kept], rechunk=False).lazy()
     return lazy.filter("keep").select("text", "number").collect()
