@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ingest.sources._source import RAW_CHARACTERS
+from ingest.sources._utf8 import Pieces, count_broken
 
 #: Bytes read at a time. [B]
 CHUNK_BYTES: Final = 4 * 1024 * 1024
@@ -57,6 +58,7 @@ class Elements:
 
     Attributes:
         cut_short: Whether brackets behind the last object leave the document open.
+        repairs: Repairs around the objects, known at the end. [1]
     """
 
     def __init__(self, stream: BinaryIO) -> None:
@@ -70,12 +72,16 @@ class Elements:
         self._open: bytearray | None = None
         self._start = 0
         self._count = 0
+        self._pieces = Pieces()
+        self._broken = 0
         self.cut_short = False
+        self.repairs = 0
 
     def __iter__(self) -> Iterator[Element]:
         """Yield every object."""
         held = b""
         while data := self._stream.read(CHUNK_BYTES):
+            self._pieces.add(data)
             chunk = held + data
             slashes = len(chunk) - len(chunk.rstrip(b"\\"))
             held = b"\\" if slashes % 2 else b""
@@ -84,8 +90,10 @@ class Elements:
 
     def _rest(self) -> Iterator[Element]:
         self.cut_short = self._depth != 0 or self._in_string
+        self.repairs = self._pieces.repairs(self._broken)
         if self._open is not None:
             self.cut_short = False
+            self.repairs = self._pieces.has_nul_tail
             yield self._element(bytes(self._open[:RAW_CHARACTERS]), "truncated")
 
     def _walk(self, chunk: bytes) -> Iterator[Element]:
@@ -146,4 +154,5 @@ class Elements:
         return self._element(whole, None)
 
     def _element(self, data: bytes, rule: str | None) -> Element:
+        self._broken += count_broken(data)
         return Element(self._name or "", self._count, data, self._start, rule)

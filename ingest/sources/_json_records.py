@@ -10,6 +10,7 @@ import msgspec
 from ingest.sources._json_split import Objects
 from ingest.sources._lines import TRUNCATED, Block, blocks
 from ingest.sources._source import HEAD_BYTES, RAW_CHARACTERS, Refusal
+from ingest.sources._utf8 import count_broken
 from ingest.tables import Table
 
 #: Records handed on at a time.
@@ -42,7 +43,8 @@ class Records:
     Attributes:
         found: The objects.
         refused: What could not be decoded.
-        repairs: Texts in which bytes had to be replaced. [1]
+        repairs: Texts in which bytes had to be replaced, NUL bytes at the end that
+            were dropped, and bytes around the texts that are not UTF-8. [1]
     """
 
     found: list[Record]
@@ -131,14 +133,17 @@ def _of_documents(
     stream: BinaryIO, start: bytes, table: type[Table], lists: Set[str]
 ) -> Iterator[Records]:
     objects = Objects(stream, start, {key.encode() for key in lists})
-    records, repairs, number = Records([], []), 0, 0
+    records, repairs, number, broken = Records([], []), 0, 0, 0
     for number, raw in enumerate(objects, 1):
-        text = raw.decode("utf-8", errors="replace").encode()
-        repairs += text != raw
+        sequences = count_broken(raw)
+        repairs += sequences > 0
+        broken += sequences
+        text = raw.decode("utf-8", errors="replace").encode() if sequences else raw
         _keep(records, text, f"entry {number}", table, "json")
         if records.seen >= RECORDS:
             yield Records(records.found, records.refused, repairs)
             records, repairs = Records([], []), 0
+    repairs += objects.pieces.repairs(broken + count_broken(objects.rest))
     records.refused.extend(_unfinished(objects, number, table))
     yield Records(records.found, records.refused, repairs)
 

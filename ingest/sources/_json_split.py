@@ -9,6 +9,8 @@ import re
 from collections.abc import Iterator, Set
 from typing import BinaryIO, Final
 
+from ingest.sources._utf8 import Pieces
+
 #: Bytes read at a time. [B]
 CHUNK_BYTES: Final = 1024 * 1024
 
@@ -27,6 +29,7 @@ class Objects:
         rest: What was read of an object that has no end, empty where all have one.
         unclosed: Whether a list or an object around the objects has no end.
         too_long: Whether reading stopped at an object of more than OBJECT_BYTES.
+        pieces: What is wrong with the bytes of the text.
     """
 
     def __init__(self, stream: BinaryIO, start: bytes, lists: Set[bytes]) -> None:
@@ -49,6 +52,8 @@ class Objects:
         self.rest = b""
         self.unclosed = False
         self.too_long = False
+        self.pieces = Pieces()
+        self.pieces.add(start)
 
     def __iter__(self) -> Iterator[bytes]:
         """Yield the bytes of every object."""
@@ -58,6 +63,7 @@ class Objects:
             self._trim()
             data = self._stream.read(CHUNK_BYTES)
             at_end = not data
+            self.pieces.add(data)
             self._buffer += data
         yield from self._walk(at_end=True)
         self.unclosed = self._depth > 0

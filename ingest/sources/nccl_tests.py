@@ -14,11 +14,11 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import BinaryIO, Final
 
-import msgspec
 import polars as pl
 
 from ingest.communication import collective_kind
 from ingest.errors import UnreadableFileError
+from ingest.sources._json_whole import NotJsonError, decode_whole
 from ingest.sources._lines import TRUNCATED, Block, blocks, refuse_all
 from ingest.sources._nccl.tests_console import HEADER, Console, wanted
 from ingest.sources._nccl.tests_found import EMPTY, Found
@@ -103,18 +103,17 @@ def _batch(
 
 
 def _read_document(data: bytes, reading: Reading) -> Iterator[Batch]:
-    text = data.decode("utf-8-sig", errors="replace").rstrip("\0 \t\r\n")
     expected = "a document of nccl-tests"
     if len(data) >= _MOST_BYTES:
         mend = f"at most {_MOST_BYTES} bytes are read"
         raise UnreadableFileError(reading.path, "file", expected, mend)
     try:
-        document = msgspec.json.decode(text, type=dict[str, object])
-    except (msgspec.DecodeError, RecursionError, UnicodeError) as error:
+        document, repairs = decode_whole(data, dict[str, object])
+    except NotJsonError as error:
         mend = f"it is cut or damaged ({error}); the console output may have the rest"
-        place = f"byte {len(data)}" if "truncated" in str(error) else "file"
+        place = f"byte {len(data)}" if error.rule == "truncated" else "file"
         raise UnreadableFileError(reading.path, place, expected, mend) from error
-    yield _results(document, reading, int("\ufffd" in text))
+    yield _results(document, reading, repairs)
 
 
 def _results(document: Mapping[str, object], reading: Reading, repairs: int) -> Batch:

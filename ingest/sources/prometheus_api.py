@@ -74,6 +74,7 @@ def read(stream: BinaryIO, reading: Reading) -> Iterator[Batch]:
             yield from _batches(lot, gathering, everything=False)
             lot = Lot()
     _check(document, reading)
+    yield Batch(repairs=document.repairs)
     yield from _batches(lot, gathering, everything=True)
     if document.is_cut:
         hint = "expected the end of the list of series; fetch the answer again"

@@ -106,7 +106,7 @@ def _batch(rows: dict[type[Table], pl.DataFrame]) -> Batch:
 
 SOURCE: Final = Source(
     name="rocprof",
-    version=1,
+    version=2,
     describes="JSON traces of AMD's rocprof 1 and 2 and rocprofv3: kernels, copies and"
     " collectives",
     tables=(Kernels, Collectives),

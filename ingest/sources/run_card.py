@@ -10,7 +10,7 @@ import polars as pl
 from ingest import run_card
 from ingest.errors import SettingError, UnreadableFileError
 from ingest.sources._source import Batch, Head, Reading, Source
-from ingest.tables import RunCards
+from ingest.tables import RunCards, Table
 
 #: Tables of a card by which one is known where the file has another name.
 _TABLES: Final = frozenset({"hardware", "layout", "training", "price", "hosts"})
@@ -35,13 +35,15 @@ def read(stream: BinaryIO, reading: Reading) -> Iterator[Batch]:
         UnreadableFileError: If it has a field or a value that it may not have.
     """
     try:
-        card = run_card.parse(stream.read(), reading.path)
+        data = stream.read()
+        card = run_card.parse(data, reading.path)
     except SettingError as error:
         expected = "a run card"
         raise UnreadableFileError(reading.path, "file", expected, str(error)) from error
     row = _row(card, reading)
     frame = pl.DataFrame([row], schema=RunCards.create_empty().schema)
-    yield Batch({RunCards: frame.drop("file_id")}, records=1)
+    rows: dict[type[Table], pl.DataFrame] = {RunCards: frame.drop("file_id")}
+    yield Batch(rows, records=1, repairs=int(data.endswith(b"\0")))
 
 
 def _row(card: run_card.RunCard, reading: Reading) -> dict[str, object]:

@@ -18,6 +18,7 @@ from ingest.sources._slurm.json import Job, job_fields
 from ingest.sources._slurm.json_nodes import Entry, Node, node_fields
 from ingest.sources._slurm.nodes import FIELDS, node_batch
 from ingest.sources._source import RAW_CHARACTERS, Batch, Head, Reading, Refusal, Source
+from ingest.sources._utf8 import is_utf8
 from ingest.tables import Failures, Jobs, Table
 
 #: Objects decoded at a time: their bytes are in memory.
@@ -56,9 +57,12 @@ def read(stream: BinaryIO, reading: Reading) -> Iterator[Batch]:
     for element in elements:
         if element.name in _KINDS:
             found.take(element)
+        else:
+            found.repairs += not is_utf8(element.data)
         if found.records >= BATCH_OBJECTS:
             yield from _batches(found, waiting, reading)
             found = _Found()
+    found.repairs += elements.repairs
     yield from _batches(found, waiting, reading)
     if any(len(rows) for rows in waiting):
         yield Batch({Jobs: count_restarts(pl.concat(waiting))})

@@ -9,10 +9,10 @@ import re
 from collections.abc import Iterator
 from typing import BinaryIO, Final
 
-import msgspec
 import polars as pl
 
 from ingest.errors import UnreadableFileError
+from ingest.sources._json_whole import NotJsonError, decode_whole
 from ingest.sources._source import RAW_CHARACTERS, Batch, Head, Reading, Refusal, Source
 from ingest.sources._torchelastic_error import ElasticError, coded, parse
 from ingest.tables import Failures
@@ -33,8 +33,8 @@ def recognizes(head: Head) -> bool:
     if _WHOLE.match(head.text):
         return True
     try:
-        document = msgspec.json.decode(head.text.strip(), type=dict[str, object])
-    except (msgspec.DecodeError, RecursionError):
+        document, _ = decode_whole(head.data, dict[str, object])
+    except NotJsonError:
         return False
     return {"message", "timestamp"} <= document.keys() <= _OLDER
 
@@ -49,24 +49,22 @@ def read(stream: BinaryIO, reading: Reading) -> Iterator[Batch]:
     if len(data) > MOST_BYTES:
         expected = f"an error file of at most {MOST_BYTES} bytes"
         raise UnreadableFileError(reading.path, "file", expected, "cut its call stack")
-    text = data.decode("utf-8-sig", errors="replace").strip("\0 \t\r\n")
-    repairs = int("\ufffd" in text and b"\xef\xbf\xbd" not in data)
-    if not text:
-        return
     try:
-        document = msgspec.json.decode(text, type=dict[str, object])
-    except (msgspec.DecodeError, RecursionError) as error:
-        rule = "truncated" if "truncated" in str(error) else "json"
-        yield _refused(rule, text, str(error), repairs)
+        document, repairs = decode_whole(data, dict[str, object])
+    except NotJsonError as error:
+        if error.text:
+            yield _refused(error.rule, error.text, str(error), error.repairs)
         return
     told = parse(document)
     if told is None:
-        yield _refused("message|required", text, "a message that is text", repairs)
+        yield _refused("message|required", data, "a message that is text", repairs)
         return
     yield Batch({Failures: _row(told, reading)}, records=1, repairs=repairs)
 
 
-def _refused(rule: str, text: str, hint: str, repairs: int) -> Batch:
+def _refused(rule: str, data: bytes, hint: str, repairs: int) -> Batch:
+    # four bytes a character at most, so nothing that is kept is lost
+    text = data[: 4 * RAW_CHARACTERS].decode("utf-8-sig", errors="replace")
     refusal = Refusal(Failures, "error", rule, text[:RAW_CHARACTERS], hint)
     return Batch(refused=(refusal,), records=1, repairs=repairs)
 

@@ -5,6 +5,7 @@ The sample of every text format is read as it is and damaged in a way that loses
 """
 
 import io
+import re
 from pathlib import Path
 
 import polars as pl
@@ -39,6 +40,11 @@ HARMLESS = {
 }
 
 
+#: What a PyTorch trace ends with and its times count from: where the file is cut in it,
+#: they are told as if there were none.
+BASE = re.compile(rb'"baseTimeNanoseconds":\s*[0-9]+(?=\s*\}\Z)')
+
+
 def source_of(path: Path) -> Source:
     found = files.recognize(files.head_of(path), SOURCES)
     assert found is not None
@@ -50,6 +56,10 @@ def read(path: Path, data: bytes) -> list[Batch]:
     return list(
         source.read(io.BytesIO(data), reading(name=path.name, modified_ns=10**18))
     )
+
+
+def repairs(batches: list[Batch]) -> int:
+    return sum(batch.repairs for batch in batches)
 
 
 def content(batches: list[Batch]) -> dict[type[Table], list[str]]:
@@ -73,13 +83,15 @@ def test_what_is_harmless_changes_no_row(path: Path, damage: str) -> None:
     damaged = read(path, HARMLESS[damage](data))
     assert content(damaged) == content(whole)
     assert [r.rule for b in damaged for r in b.refused] == []
+    nuls = damage.startswith("NUL")
+    assert repairs(damaged) == repairs(whole) + nuls
 
 
 @pytest.mark.parametrize("path", TEXTS, ids=IDS)
 def test_a_file_that_is_still_being_written_gives_what_is_whole(path: Path) -> None:
     # GIVEN a file of which the last bytes are missing
     data = path.read_bytes().rstrip()
-    whole = content(read(path, data))
+    whole = content(read(path, BASE.sub(rb'"":0', data)))
     try:
         cut = read(path, data[:-3])
     except UnreadableFileError:

@@ -4,11 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-import msgspec
-
 from ingest.sources._flight.pickle_plain import load_plain
 from ingest.sources._flight.pickle_scan import Fault
 from ingest.sources._flight.values import text_of
+from ingest.sources._json_whole import NotJsonError, decode_whole
 
 #: Largest dump that is read. Its buffer of 2,000 entries takes some MB with stacks, and
 #: a document takes about ten times its size in memory. [B]
@@ -46,10 +45,10 @@ class Document:
 
 def document_of(data: bytes) -> Document | Fault:
     """Read a dump."""
-    loaded = _json(data) if _is_json(data) else load_plain(data)
+    loaded = _json(data) if _is_json(data) else _pickle(data)
     if isinstance(loaded, Fault):
         return loaded
-    value = loaded.value
+    value, repairs = loaded
     if not isinstance(value, dict) or not any(part in value for part in _PARTS):
         known = ", ".join(_PARTS)
         return Fault("dump|required", 0, f"no Flight Recorder dump: none of {known}")
@@ -62,7 +61,7 @@ def document_of(data: bytes) -> Document | Fault:
         groups=_mapping(value.get("pg_config")),
         statuses=_mapping(value.get("pg_status")),
         entries=entries if isinstance(entries, list) else [],
-        repairs=int(loaded.trailing > 0),
+        repairs=repairs,
     )
 
 
@@ -77,27 +76,18 @@ def version_of(value: object) -> tuple[int, ...]:
     return tuple(int(part) for part in parts if len(part) < 10) if is_number else ()  # noqa: PLR2004
 
 
-@dataclass(frozen=True, slots=True)
-class _Loaded:
-    value: object
-    trailing: int
+def _pickle(data: bytes) -> tuple[object, int] | Fault:
+    loaded = load_plain(data)
+    if isinstance(loaded, Fault):
+        return loaded
+    return loaded.value, int(loaded.trailing > 0)
 
 
-def _json(data: bytes) -> _Loaded | Fault:
-    text = data.removeprefix(b"\xef\xbb\xbf").rstrip(b"\0 \t\r\n")
-    nuls = len(data.rstrip(b" \t\r\n")) > len(data.rstrip(b"\0 \t\r\n"))
+def _json(data: bytes) -> tuple[object, int] | Fault:
     try:
-        return _Loaded(msgspec.json.decode(text), int(nuls))
-    except UnicodeDecodeError:
-        pass
-    except (msgspec.DecodeError, RecursionError, ValueError) as error:
-        rule = "truncated" if "truncated" in str(error) else "json"
-        return Fault(rule, len(text), f"{error}"[:200])
-    mended = text.decode("utf-8", errors="replace").encode()
-    decoded = _json(mended)
-    if isinstance(decoded, Fault):
-        return decoded
-    return _Loaded(decoded.value, 1)
+        return decode_whole(data, object)
+    except NotJsonError as error:
+        return Fault(error.rule, len(error.text), f"{error}"[:200])
 
 
 def _is_json(data: bytes) -> bool:

@@ -13,10 +13,10 @@ from typing import Final
 
 import msgspec
 
-from ingest.sources._kineto.events import Event, decode_events
+from ingest.sources._kineto.events import Event, count_broken, decode_events
 from ingest.sources._kineto.losses import RAW_BYTES, Losses
 from ingest.sources._kineto.repair import repairs
-from ingest.sources._kineto.window import RECORD_BYTES, Window, deep_place
+from ingest.sources._kineto.window import RECORD_BYTES, Window, deep_place, without_nuls
 
 #: Ends that are tried for a broken record: what is nested in it looks like an end too.
 _ENDS: Final = 8
@@ -113,10 +113,12 @@ class Blocks:
         data[start - 1], data[stop] = b"[]"
         text = memoryview(data)[start - 1 : stop + 1]
         try:
-            return Block(decode_events(text), text)
+            block = Block(decode_events(text), text)
         except _BROKEN:
             data[stop] = after
             raise
+        self._losses.repairs += count_broken(text)
+        return block
 
     def _fault(self, error: Exception, stop: int) -> int:
         """Return the place of what an error is about."""
@@ -168,14 +170,16 @@ class Blocks:
                 events = decode_events(array)
             except _BROKEN:
                 continue
-            self._losses.repairs += number > 0
+            self._losses.repairs += number > 0 or count_broken(array)
             return Block(events, array)
         return None
 
     def _rest(self) -> Iterator[Block]:
         """Decode what a file ends with that does not end where it should."""
         window = self._window
-        rest = bytes(window.data[window.start : window.end]).strip(b" \t\r\n,")
+        rest, nuls = without_nuls(bytes(window.data[window.start : window.end]))
+        self._losses.repairs += nuls
+        rest = rest.strip(b" \t\r\n,")
         block = self._mended(rest) if rest else None
         if block:
             yield block

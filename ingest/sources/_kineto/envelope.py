@@ -11,7 +11,8 @@ from msgspec import Raw
 from ingest.sources._kineto.facts import Facts, facts_in, facts_of
 from ingest.sources._kineto.losses import Losses
 from ingest.sources._kineto.repair import repairs
-from ingest.sources._kineto.window import RECORD_BYTES, Window
+from ingest.sources._kineto.window import RECORD_BYTES, Window, without_nuls
+from ingest.sources._utf8 import is_utf8
 
 #: Key of the events: inside a string, its quotes would be escaped.
 _EVENTS_KEY: Final = re.compile(rb'"traceEvents"\s*:\s*\[')
@@ -78,7 +79,11 @@ def read_tail(window: Window, losses: Losses, *, in_object: bool) -> Facts:
 
 def _read_object(window: Window, losses: Losses, opening: bytes) -> Facts:
     """Read the facts of an object from the unread bytes, behind an opening."""
-    text = opening + bytes(window.data[window.start : window.end])
+    rest = bytes(window.data[window.start : window.end])
+    if window.ended:
+        rest, nuls = without_nuls(rest)
+        losses.repairs += nuls
+    text = opening + rest
     place = f"byte {window.offset(window.start)}"
     facts, fault = _facts(text, losses)
     if fault == "trailing_data":
@@ -112,7 +117,7 @@ def _facts(text: bytes, losses: Losses) -> tuple[Facts, str | None]:
             if fault != "malformed":
                 break
         else:
-            losses.repairs += number > 0
+            losses.repairs += number > 0 or not is_utf8(text)
             return facts, None
     return facts_in(text), fault
 

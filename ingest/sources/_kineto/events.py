@@ -8,6 +8,7 @@ from msgspec import Raw, field
 
 from ingest.sources._kineto.kinds import Category
 from ingest.sources._kineto.repair import repairs
+from ingest.sources._utf8 import is_utf8
 
 _NOTHING: Final = Raw(b"")
 _NO_ARGS: Final = Raw(b"{}")
@@ -83,6 +84,16 @@ def decode_events(text: bytes | memoryview) -> list[Event]:
         return _EVENTS.decode(text)
     except msgspec.ValidationError:
         return [_lenient(raw, Event) for raw in _RAWS.decode(text)]
+
+
+def count_broken(text: bytes | memoryview) -> int:
+    """Return how many events of a decoded array hold bytes that are not UTF-8. [1]
+
+    What is skipped in an event counts, too: it is where most text is.
+    """
+    if is_utf8(text):
+        return 0
+    return sum(not is_utf8(bytes(raw)) for raw in _RAWS.decode(text))
 
 
 def decode_places(text: bytes | memoryview) -> list[Place]:

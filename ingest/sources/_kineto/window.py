@@ -24,7 +24,7 @@ _FIRST_KEY: Final = rb'"(?:ph|name|cat|pid|tid|ts|dur|args|id|bp|s|tts)"'
 
 #: End of a record: its brace, before the start of another or the end of them all.
 _RECORD_END: Final = re.compile(
-    rb"\}(?=\s*(?:,\s*\{\s*" + _FIRST_KEY + rb'|,?\s*\](?:\s*(?:,\s*"|\}|\Z))))'
+    rb"\}(?=\s*(?:,\s*\{\s*" + _FIRST_KEY + rb'|,?\s*\](?:\s*(?:,\s*"|[}\0]|\Z))))'
 )
 
 #: The same where records begin with other keys.
@@ -41,7 +41,7 @@ _BRACKET: Final = re.compile(rb"[\[\]{}]")
 _DEEP: Final = 500
 
 #: What follows the end of all records, up to where the window ends.
-_AFTER_ALL: Final = re.compile(rb'\s*(?:,\s*(?:"|\Z)|\}|\Z)')
+_AFTER_ALL: Final = re.compile(rb'\s*(?:,\s*(?:"|\Z)|[}\0]|\Z)')
 
 
 class Window:
@@ -135,6 +135,16 @@ def _read_into(stream: BinaryIO, target: memoryview) -> int:
     block = stream.read(len(target))
     target[: len(block)] = block
     return len(block)
+
+
+def without_nuls(rest: bytes) -> tuple[bytes, bool]:
+    """Return the end of a file without white space and NUL bytes behind it.
+
+    Returns:
+        The end, and whether there were NUL bytes, as a preallocated file has them.
+    """
+    bare = rest.rstrip(b"\0 \t\r\n")
+    return bare, b"\0" in rest[len(bare) :]
 
 
 def deep_place(data: bytearray, low: int, high: int) -> int:

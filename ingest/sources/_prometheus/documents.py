@@ -12,6 +12,8 @@ from typing import BinaryIO, Final, NamedTuple
 
 import msgspec
 
+from ingest.sources._utf8 import is_utf8
+
 #: Bytes that are read at a time. [B]
 _BLOCK_BYTES: Final = 4 * 1024 * 1024
 
@@ -68,6 +70,7 @@ class Document:
     Attributes:
         envelope: What came before the first series.
         end: What came after the last.
+        repairs: Repairs around the series, once all were yielded. [1]
     """
 
     def __init__(self, stream: BinaryIO) -> None:
@@ -75,6 +78,7 @@ class Document:
         self._stream = stream
         self.envelope = b""
         self.end = b""
+        self.repairs = 0
 
     @property
     def is_cut(self) -> bool:
@@ -90,6 +94,8 @@ class Document:
             if before is not None:
                 yield _piece(before, "json")
             before = part
+        last_text = (before or self.envelope).rstrip(b" \t\r\n")
+        self.repairs = last_text.endswith(b"\0") + (not is_utf8(self.envelope))
         if before is not None:
             last = _piece(before, "truncated")
             # a series that was cut is itself refused for it
@@ -116,10 +122,10 @@ class Document:
 def _piece(text: bytes, rule: str) -> Piece:
     """Decode a series; the rule is what it breaks where it has no end."""
     piece = _decoded(text)
-    if piece.found is None:
-        mended = text.decode("utf-8", errors="replace").encode()
-        if mended != text:
-            piece = _decoded(mended)._replace(is_mended=True)
+    if not is_utf8(text):
+        if piece.found is None:
+            piece = _decoded(text.decode("utf-8", errors="replace").encode())
+        piece = piece._replace(is_mended=True)
     return piece if piece.found else piece._replace(rule=piece.rule or rule)
 
 

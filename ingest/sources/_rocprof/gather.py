@@ -11,12 +11,25 @@ from ingest.sources._kineto.events import decode_as
 from ingest.sources._kineto.losses import Losses
 from ingest.sources._kineto.spool import Spool
 from ingest.sources._rocprof.agents import Process
-from ingest.sources._rocprof.document import blocks_at, is_whole, mapped, parts
+from ingest.sources._rocprof.document import (
+    Part,
+    end_of,
+    is_text,
+    is_whole,
+    mapped,
+    parts,
+)
 from ingest.sources._rocprof.events import AGENTS, SYMBOLS, Agent, Symbol
 from ingest.sources._rocprof.work import calls, copies, dispatches, operations
 from ingest.sources._source import HEAD_BYTES
 
 _TOOL: Final = b'"rocprofiler-sdk-tool"'
+
+#: Bytes behind the end of a document in which NUL bytes are looked for. [B]
+_TAIL_BYTES: Final = 4_096
+
+#: Bytes that a document cut short is shown by. [B]
+_SHOWN_BYTES: Final = 80
 
 
 class Gathering:
@@ -52,19 +65,24 @@ class Gathering:
         return True
 
     def _take_processes(self, content: mmap.mmap | bytes) -> None:
-        process = Process(0)
+        process, losses = Process(0), self._losses
+        end, done = end_of(content), 0
+        losses.repairs += b"\0" in content[end : end + _TAIL_BYTES]
         for key, place in parts(content):
             if key == "metadata":
                 process = Process(process.number + 1)
-            else:
-                self._take_part(key, content, place, process)
-        if not is_whole(content):
-            self._losses.refuse("truncated", f"byte {len(content)}", content[-80:])
+                continue
+            losses.repairs += not is_text(content, done, place)
+            part = Part(content, place, end, losses)
+            self._take_part(key, part, process)
+            done = max(done, part.end)
+        losses.repairs += not is_text(content, done, end)
+        if not is_whole(content, end):
+            raw = content[max(end - _SHOWN_BYTES, 0) : end]
+            losses.refuse("truncated", f"byte {end}", raw)
 
-    def _take_part(
-        self, key: str, content: mmap.mmap | bytes, place: int, process: Process
-    ) -> None:
-        for block in blocks_at(content, place, self._losses):
+    def _take_part(self, key: str, part: Part, process: Process) -> None:
+        for block in part.blocks:
             match key:
                 case "agents":
                     process.add_agents(decode_as(block.text, Agent, AGENTS))
