@@ -3,7 +3,8 @@
 A Chrome trace of a list of events: `B` and `E` bound an operation (forward, backward),
 `pid` is the global rank, and what the operation was (micro-batch, model chunk, pipeline
 stage) stands at its end only. Times are microseconds since the first iteration began,
-which nothing in the file sets on a calendar. Instants have no length and make no row.
+which nothing in the file sets on a calendar: `offset_ns` has them, and no row is dated.
+Instants have no length and make no row.
 """
 
 import re
@@ -97,7 +98,7 @@ def _rows(ended: pl.DataFrame, reading: Reading) -> pl.DataFrame:
         *(pl.col(name).cast(pl.Int32) for name in _INDEXES),
         pl.col("name").alias("kind"),
         "sequence",
-        pl.col("begin").alias("start_ns"),
+        pl.col("begin").alias("offset_ns"),
         (pl.col("time") - pl.col("begin")).alias("duration_ns"),
         PLACE.alias("place"),
     )
@@ -105,7 +106,7 @@ def _rows(ended: pl.DataFrame, reading: Reading) -> pl.DataFrame:
 
 SOURCE: Final = Source(
     name="megascan",
-    version=1,
+    version=2,
     describes="MegaScan traces (MegatronApp): forward and backward passes of all ranks"
     " by micro-batch",
     tables=(Operations,),
