@@ -70,8 +70,10 @@ def test_a_long_number_has_room(small_report: Path, open_page: Any, width: int) 
 def test_the_sentence_stands_at_the_top(sample_lake: Path, open_page: Any) -> None:
     page = open_page(sample_lake / "report.html").page
     heading = page.locator("h1")
-    assert re.search(
-        r"GPU-(hours|seconds), .*USD\..* did useful work", heading.inner_text()
+    assert re.match(
+        r"\S+(\sk)? GPU-(hours|seconds), \S+(\sk)?\sUSD( over [0-9]+ runs)?\."
+        r" (At most )?(<\s)?\S+\s% did useful work\.",
+        heading.inner_text(),
     )
     assert heading.bounding_box()["y"] < 300
 

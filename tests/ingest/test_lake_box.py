@@ -1,5 +1,6 @@
 """Parts are compared only where their keys may be equal, and always there."""
 
+import json
 from pathlib import Path
 
 import polars as pl
@@ -7,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ingest._box import Box, meeting
+from ingest._box import Box, _order, meeting
 from ingest.manifest import Part
 from ingest.staging import write_parts
 from ingest.tables import GroupStatus
@@ -18,12 +19,16 @@ names = st.one_of(
     st.text("xy", min_size=62, max_size=70),
 )
 keys = st.tuples(names, st.none() | st.integers(0, 2), names, names, st.integers(0, 3))
+
+#: Columns of the key that differ here, in the order of the values above.
+VARIED = ("run_id", "attempt", "dump_id", "group_id", "rank")
 some = st.lists(keys, min_size=1, max_size=4)
 
 
 def rows_of(chosen: list[tuple[object, ...]]) -> pl.DataFrame:
     """Rows of group_status with such keys."""
-    frame = pl.DataFrame(chosen, schema=list(GroupStatus.key), orient="row")
+    assert set(VARIED) <= set(GroupStatus.key)
+    frame = pl.DataFrame(chosen, schema=list(VARIED), orient="row")
     frame = frame.with_columns(file_id=pl.lit("f"))
     empty = GroupStatus.create_empty()
     whole = pl.concat([empty, frame], how="diagonal_relaxed")
@@ -67,6 +72,38 @@ def test_parts_that_differ_in_one_column_do_not_meet(
     parts = [part_of(tmp_path, rows_of([key])) for key in (one, other)]
     assert meeting(parts[:1], parts[1:]) == []
     assert rows_of([one]).filter(Box.of(parts[1]).holds()).is_empty()
+
+
+bounds = st.none() | st.integers(0, 9) | st.sampled_from("abc")
+
+
+@st.composite
+def some_parts(draw: st.DrawFn) -> list[Part]:
+    """Parts with bounds in two columns, of which some know but one."""
+    parts = []
+    for number in range(draw(st.integers(0, 6))):
+        least, greatest = {}, {}
+        for name in draw(st.sampled_from(["", "a", "ab"])):
+            ends = sorted([draw(bounds), draw(bounds)], key=_order)
+            least[name], greatest[name] = ends
+        told = (json.dumps(least), json.dumps(greatest))
+        parts.append(Part("t", None, f"p{number}", 1, 1, *told, (), "f"))
+    return parts
+
+
+@given(parts=some_parts(), others=some_parts())
+def test_parts_meet_as_if_each_was_compared_with_each(
+    parts: list[Part], others: list[Part]
+) -> None:
+    expected = [
+        part
+        for part in parts
+        if any(
+            part.path != other.path and Box.of(part).meets(Box.of(other))
+            for other in others
+        )
+    ]
+    assert meeting(parts, others) == expected
 
 
 def test_the_rows_of_a_part_are_not_compared_with_themselves(tmp_path: Path) -> None:
