@@ -28,6 +28,25 @@ def read(data: bytes, *lists: str) -> tuple[list[Any], list[tuple[str, str]], in
     return found, refused, repairs
 
 
+@pytest.mark.parametrize(
+    ("text", "repairs"),
+    [
+        (b'{"items": [{"a": "\xff"}, {"a": "\xff"}]}', 2),
+        (b'{"items": [{"a": 1},\xff {"a": 2}]}', 1),
+        (b'{"x": "\xff", "items": [{"a": 1}], "y": "\xff"}', 1),
+        (b'{"items": [{"a": "\xff"}], "y": "\xff"}\0\0', 3),
+        (b'{"items": [{"a": 1}]}\n\0\0\n', 1),
+    ],
+)
+@pytest.mark.parametrize("chunk", [1, 1 << 20])
+def test_repairs_in_a_document(
+    text: bytes, repairs: int, chunk: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_json_split, "CHUNK_BYTES", chunk)
+    _, refused, counted = read(text, "items")
+    assert (refused, counted) == ([], repairs)
+
+
 def lines() -> bytes:
     return b"".join(json.dumps(one).encode() + b"\n" for one in OBJECTS)
 

@@ -275,8 +275,32 @@ def test_traces_of_pytorch_are_not_its_own(shared: Path) -> None:
 
 def test_bytes_that_are_no_text_cost_no_name() -> None:
     data = tool(process([dispatch(1, 1, 2)])).replace(b'"gemm"', b'"g\xffm"')
-    (row,) = kernels(read(data))
+    batches = read(data)
+    (row,) = kernels(batches)
     assert row["name"] == "g\ufffdm"
+    assert sum(batch.repairs for batch in batches) == 1
+
+
+@pytest.mark.parametrize("old", [b'"metadata"', b'"kernel_dispatch"', b'"strings"'])
+def test_bytes_that_are_no_text_are_counted_around_lists(old: bytes) -> None:
+    made = process([dispatch(1, 1, 2)]) | {"strings": {"a": "b"}}
+    data = tool(made).replace(old, b'"x": "\xff", ' + old)
+    batches = read(data)
+    assert (refused(batches), len(kernels(batches))) == ([], 1)
+    assert sum(batch.repairs for batch in batches) == 1
+
+
+@pytest.mark.parametrize("count", [1, 5_000, 3 << 20])
+def test_nul_bytes_at_the_end_are_a_repair(count: int) -> None:
+    batches = read(tool(process([dispatch(1, 1, 2)])) + b"\n" + bytes(count))
+    assert (refused(batches), len(kernels(batches))) == ([], 1)
+    assert sum(batch.repairs for batch in batches) == 1
+
+
+def test_a_trace_cut_in_its_last_brackets_is_told() -> None:
+    data = tool(process([dispatch(1, 1, 2)])).rstrip()
+    for cut in (data[:-1], data[:-2]):
+        assert [rule for _, rule in refused(read(cut))] == ["truncated"]
 
 
 @given(

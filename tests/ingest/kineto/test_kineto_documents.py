@@ -88,6 +88,55 @@ def test_a_broken_end_is_refused_once(
     assert rows.refused[0].place.startswith("byte ")
 
 
+ONE = b'{"cat":"kernel","pid":0,"ts":1,"dur":1,"args":{"stream":7,"x":"y"}}'
+
+
+@pytest.mark.parametrize(
+    ("trace", "rules"),
+    [
+        (b'{"traceEvents": [%b], "traceName": "x"}', []),
+        (b'{"traceEvents": [%b]', ["truncated"]),
+        (b'{"traceEvents": [%b', ["truncated"]),
+        (b'{"traceEvents": [%b]} {}', ["trailing_data"]),
+        (b"[%b]", []),
+        (b"[%b", []),
+    ],
+)
+@pytest.mark.parametrize("tail", [b"\0", b"\n" + b"\0" * 2_000_000 + b"\n"])
+def test_nul_bytes_at_the_end_are_a_repair(
+    read_trace: ReadTrace, trace: bytes, rules: list[str], tail: bytes
+) -> None:
+    rows = read_trace(trace.replace(b"%b", ONE) + tail)
+    assert (rows.rules, rows.repairs, len(rows.kernels)) == (rules, 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "repairs"),
+    [
+        (b'"y"', b'"\xff"', 1),
+        (b'"y"', b'"\xff \xff"', 1),
+        (b'"stream"', b'"stream\xff"', 1),
+        (b'"x":"y"', b'"x":"\xff"},"name":"\xff","b":{', 1),
+        (b'"y"', '"\ufffd"'.encode(), 0),
+    ],
+)
+def test_bytes_that_are_no_text_are_counted_once_a_record(
+    read_trace: ReadTrace, old: bytes, new: bytes, repairs: int
+) -> None:
+    events = b",".join([ONE, ONE.replace(old, new), ONE])
+    rows = read_trace(b'{"traceEvents": [' + events + b"]}")
+    assert (rows.rules, rows.repairs, len(rows.kernels)) == ([], repairs, 3)
+
+
+@pytest.mark.parametrize("at", [b'"before"', b'"after"'])
+def test_bytes_that_are_no_text_around_the_events(
+    read_trace: ReadTrace, at: bytes
+) -> None:
+    trace = b'{"a": "before", "traceEvents": [' + ONE + b'], "b": "after"}'
+    rows = read_trace(trace.replace(at, b'"\xff"'))
+    assert (rows.rules, rows.repairs, len(rows.kernels)) == ([], 1, 1)
+
+
 def test_facts_are_found_in_a_broken_end(read_trace: ReadTrace, write: Any) -> None:
     trace = (
         b'{"distributedInfo": {"rank": 4}, "x": }, "traceEvents": ['
