@@ -18,8 +18,8 @@ from ingest.tables import Failures
 from ingest.times import naive_to_ns
 
 _START: Final = (
-    r"^\[(\w{3}) +([0-9]{1,2}) ((?:19[7-9]|20[0-9]|21[0-9])[0-9])"
-    r" ([0-9]{2}:[0-9]{2}:[0-9]{2})\] \[(\w+)\] \[tid [0-9]+\] "
+    r"^\[([0-9A-Za-z_]{3}) +([0-9]{1,2}) ((?:19[7-9]|20[0-9]|21[0-9])[0-9])"
+    r" ([0-9]{2}:[0-9]{2}:[0-9]{2})\] \[([0-9A-Za-z_]+)\] \[tid [0-9]+\] "
 )
 _HEAD: Final = re.compile(_START, re.MULTILINE)
 

@@ -31,6 +31,9 @@ class _Steps:
 
     def take(self, lines: pl.DataFrame) -> Batch:
         line = pl.col("line")
+        found = lines.filter(line.str.contains(_TELLING))
+        if found.is_empty():
+            return Batch()
         loss = line.str.extract(r", loss: ([-+0-9.eE]{1,40})").cast(
             pl.Float64, strict=False
         )
@@ -39,7 +42,7 @@ class _Steps:
             iso_ns(line, r.zone), glog_ns(line, r.zone, r.modified_ns, r.year)
         )
         duration = decimal_ns(line.str.extract(_TELLING, 2), SECOND_NS)
-        steps = lines.filter(line.str.contains(_TELLING)).with_columns(
+        steps = found.with_columns(
             step=line.str.extract(_TELLING, 1).cast(pl.Int64, strict=False),
             time_ns=stamp,
             duration_ns=duration,
@@ -47,7 +50,7 @@ class _Steps:
             loss=pl.when(loss.is_finite()).then(loss),
             naive=is_naive(line) | line.str.contains(GLOG_STAMP),
         )
-        return batch(steps, r) if steps.height else Batch()
+        return batch(steps, r)
 
     def close(self) -> Batch:
         return Batch()

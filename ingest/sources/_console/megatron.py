@@ -93,6 +93,8 @@ class _Iterations:
 
     def take(self, lines: pl.DataFrame) -> Batch:
         found = lines.filter(pl.col("line").str.contains(f"{TELLING}|{LOADED}"))
+        if found.is_empty():
+            return Batch()
         told = found.with_columns(**_told(self._reading))
         since = pl.col("step") - pl.col("step_before")
         passed = pl.col("time_ns") - pl.col("time_ns_before")

@@ -35,7 +35,10 @@ class _Warnings:
 
     def take(self, lines: pl.DataFrame) -> Batch:
         line = pl.col("line")
-        events = lines.filter(line.str.contains(_TELLING)).with_columns(
+        found = lines.filter(line.str.contains(_TELLING))
+        if found.is_empty():
+            return Batch()
+        events = found.with_columns(
             **messages.meaning(messages.NCCL),
             **stamped(self._reading),
             host=line.str.extract(_HOST),

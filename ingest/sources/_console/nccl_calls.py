@@ -73,15 +73,15 @@ class _Calls:
 
     def take(self, lines: pl.DataFrame) -> Batch:
         line = pl.col("line")
-        made = lines.filter(line.str.contains(_MADE)).select(_made())
-        groups = pl.concat([self._groups, made])
-        # an address that is used again is that of the last communicator
-        self._groups = groups.unique(("process", "comm"), keep="last")
-        calls = lines.filter(line.str.contains(_CALL)).with_columns(
-            **_call(), **stamped(self._reading)
-        )
-        if calls.is_empty():
+        made = lines.filter(line.str.contains(_MADE))
+        if made.height:
+            groups = pl.concat([self._groups, made.select(_made())])
+            # an address that is used again is that of the last communicator
+            self._groups = groups.unique(("process", "comm"), keep="last")
+        found = lines.filter(line.str.contains(_CALL))
+        if found.is_empty():
             return Batch()
+        calls = found.with_columns(**_call(), **stamped(self._reading))
         known = calls.join(
             self._groups, on=("process", "comm"), how="left", maintain_order="left"
         )

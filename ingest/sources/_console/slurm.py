@@ -22,7 +22,7 @@ from ingest.tables import Failures
 _CANCELLED: Final = r"\*\*\* (?:JOB|STEP) \S+ ON \S+ CANCELLED AT \S+"
 _TASKS: Final = r"^srun: error: (\S+): tasks? [0-9,-]+: (.{1,200})$"
 _NODE: Final = r"^srun: error: Node failure on (\S+)"
-_MEMORY: Final = r"^slurmstepd: error: Detected \d+ oom[_-]kill event"
+_MEMORY: Final = r"^slurmstepd: error: Detected [0-9]+ oom[_-]kill event"
 
 #: Code, what a line contains, meaning, component and severity; the first that fits.
 _KINDS: Final = (

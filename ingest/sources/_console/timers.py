@@ -67,7 +67,10 @@ class _Timers:
 
     def take(self, lines: pl.DataFrame) -> Batch:
         line = pl.col("line")
-        told = lines.filter(line.str.contains(_ANY)).with_columns(
+        found = lines.filter(line.str.contains(_ANY))
+        if found.is_empty():
+            return Batch()
+        told = found.with_columns(
             step=iteration(),
             time_ns=stamp_ns(self._reading),
             head=line.str.extract(f"({_HEAD})"),

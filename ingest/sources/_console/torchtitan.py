@@ -67,9 +67,9 @@ class _Console:
 
     def take(self, lines: pl.DataFrame) -> Batch:
         found = lines.filter(pl.col("line").str.contains(_TELLING))
-        told = found.with_columns(**_told(self._reading))
-        if told.is_empty():
+        if found.is_empty():
             return Batch()
+        told = found.with_columns(**_told(self._reading))
         steps = self._single.of(told.filter(pl.col("step").is_not_null()))
         known = self._before.add(steps).filter("is_step")
         count = pl.col("step") - pl.col("step_before")

@@ -34,7 +34,10 @@ class _Watchdog:
 
     def take(self, lines: pl.DataFrame) -> Batch:
         line = pl.col("line")
-        events = lines.filter(line.str.contains(_TELLING)).with_columns(
+        found = lines.filter(line.str.contains(_TELLING))
+        if found.is_empty():
+            return Batch()
+        events = found.with_columns(
             **messages.meaning(_MESSAGES),
             **stamped(self._reading),
             rank=pl.coalesce(

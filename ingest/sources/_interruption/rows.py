@@ -19,14 +19,14 @@ SOURCE_WORD: Final = "operator"
 MOST_SECONDS: Final = 30 * 365 * 86_400
 
 _STAMP: Final = (
-    r"^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(?::\d{2}(?:[.,]\d{1,9})?)?"
-    r" ?(?:Z|UTC|[+-]\d{2}:?\d{2})?$"
+    r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:[.,][0-9]{1,9})?)?"
+    r" ?(?:Z|UTC|[+-][0-9]{2}:?[0-9]{2})?$"
 )
-_OFFSET: Final = r"(?:Z|UTC|[+-]\d{2}:?\d{2})$"
-_EPOCH: Final = r"^\d{9,10}$"
-_CLOCK: Final = r"^(\d{1,5}):(\d{2}):(\d{2})$"
-_NUMBER: Final = r"^(\d{1,9}(?:\.\d{1,9})?)$"
-_NUMBER_UNIT: Final = r"^(\d{1,9}(?:\.\d{1,9})?) ?([a-z]{1,7})$"
+_OFFSET: Final = r"(?:Z|UTC|[+-][0-9]{2}:?[0-9]{2})$"
+_EPOCH: Final = r"^[0-9]{9,10}$"
+_CLOCK: Final = r"^([0-9]{1,5}):([0-9]{2}):([0-9]{2})$"
+_NUMBER: Final = r"^([0-9]{1,9}(?:\.[0-9]{1,9})?)$"
+_NUMBER_UNIT: Final = r"^([0-9]{1,9}(?:\.[0-9]{1,9})?) ?([a-z]{1,7})$"
 
 _HINTS: Final = {
     "start_ns|required": "a date and a time as 2026-03-01 22:46",
@@ -73,7 +73,7 @@ def _instant(name: str, reading: Reading) -> pl.Expr:
     """Return the instant of a cell, null where it is none. [ns]"""
     text = pl.col(name)
     stamp = pl.when(text.str.contains(_STAMP)).then(text)
-    full = stamp.str.replace(r"^(\S{10}[T ]\d{2}:\d{2})($|[^:])", "${1}:00${2}")
+    full = stamp.str.replace(r"^(\S{10}[T ][0-9]{2}:[0-9]{2})($|[^:])", "${1}:00${2}")
     epoch = pl.when(text.str.contains(_EPOCH)).then(text).cast(pl.Int64)
     zoned = full.str.replace(r" ?UTC$", "Z")
     return pl.coalesce(iso_ns(zoned, reading.zone), epoch * SECOND_NS)

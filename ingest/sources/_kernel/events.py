@@ -178,7 +178,7 @@ def _count_lines(lines: pl.DataFrame) -> pl.DataFrame:
     device = ("host", "address", "code_text")
     is_event = pl.col("kind").is_in(EVENTS)
     numbered = lines.with_columns(
-        code_text=pl.col("message").str.extract(r"SXid \(PCI:[^)]+\): (\d+)")
+        code_text=pl.col("message").str.extract(r"SXid \(PCI:[^)]+\): ([0-9]+)")
     ).with_columns(event=is_event.cast(pl.Int64).cum_sum().over(device))
     more = (pl.col("kind") == "sxid_more").sum().over(*device, "event")
     tail = (pl.col("kind") == "off_bus_tail") & pl.col("address").is_not_null()

@@ -14,12 +14,17 @@ from typing import Final, NamedTuple
 #: PCI address with its function.
 _PCI: Final = r"[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]"
 
-_MCE: Final = r"mce: \[Hardware Error\]: CPU \d+: Machine Check(?: Exception)?: \w+ "
-_AMD: Final = r"(?:mce: )?\[Hardware Error\]: "
-_CPER: Final = r"\{\d+\}\[Hardware Error\]: event severity: "
-_AER: Final = rf"[\w-]+ {_PCI}: (?:AER: )?PCIe Bus Error: severity="
+#: A word; seconds since boot; what `dmesg -x` puts before a line.
+_W: Final = r"[0-9A-Za-z_]+"
+_BOOT: Final = r"\[ *[0-9]+\.[0-9]+\]"
+_FACILITY: Final = rf"{_W} *: ?{_W} *: "
+_HW: Final = r"\[Hardware Error\]: "
+_MCE: Final = rf"mce: {_HW}CPU [0-9]+: Machine Check(?: Exception)?: {_W} Bank [0-9]+: "
+_AMD: Final = rf"(?:mce: )?{_HW}"
+_CPER: Final = r"\{[0-9]+\}\[Hardware Error\]: event severity: "
+_AER: Final = rf"[0-9A-Za-z_-]+ {_PCI}: (?:AER: )?PCIe Bus Error: severity="
 _AMDGPU: Final = rf"amdgpu {_PCI}: (?:amdgpu: )?"
-_RAS: Final = rf"{_AMDGPU}(?:socket: \d+, die: \d+,? )?[1-9]\d* (?:new )?"
+_RAS: Final = rf"{_AMDGPU}(?:socket: [0-9]+, die: [0-9]+,? )?[1-9][0-9]* (?:new )?"
 
 
 class Evidence(NamedTuple):
@@ -44,18 +49,18 @@ class Evidence(NamedTuple):
 
 #: Kinds of messages; the first that fits counts.
 EVIDENCE: Final = (
-    Evidence("memory_corrected", r"EDAC (?:\w+ )?MC\d+: \d+ CE ",
+    Evidence("memory_corrected", r"EDAC (?:[0-9A-Za-z_]+ )?MC[0-9]+: [0-9]+ CE ",
              "memory error corrected", "host_memory", "info", "none"),
-    Evidence("memory_uncorrected", r"EDAC (?:\w+ )?MC\d+: \d+ UE ",
+    Evidence("memory_uncorrected", r"EDAC (?:[0-9A-Za-z_]+ )?MC[0-9]+: [0-9]+ UE ",
              "memory error not corrected", "host_memory", "error",
              "inspect_hardware"),
     Evidence("memory_page_lost", r"Memory failure: 0x[0-9a-f]+: recovery action for ",
              "page of memory lost", "host_memory", "error", "inspect_hardware"),
     # status of a bank: bit 61, the second of its first digit, is `uncorrected`
-    Evidence("machine_check", rf"{_MCE}Bank \d+: [abefABEF][0-9a-fA-F]{{15}}",
+    Evidence("machine_check", rf"{_MCE}[abefABEF][0-9a-fA-F]{{15}}",
              "processor reports an error that was not corrected", "host", "fatal",
              "inspect_hardware"),
-    Evidence("machine_check_corrected", rf"{_MCE}Bank \d+: [89cdCD][0-9a-fA-F]{{15}}",
+    Evidence("machine_check_corrected", rf"{_MCE}[89cdCD][0-9a-fA-F]{{15}}",
              "processor reports a corrected error", "host", "info", "none"),
     Evidence("machine_check_logged",
              r"mce: \[Hardware Error\]: Machine check events logged",
@@ -80,10 +85,10 @@ EVIDENCE: Final = (
              "error of PCIe corrected", "pcie", "info", "none"),
     Evidence("pcie_link_down", rf"pcieport {_PCI}: pciehp: Slot\([^)]*\): Link Down",
              "link of a PCIe slot went down", "pcie", "error", "inspect_hardware"),
-    Evidence("nvme_timeout", r"nvme nvme\d+: I/O .{0,60}QID \d+ timeout",
+    Evidence("nvme_timeout", r"nvme nvme[0-9]+: I/O .{0,60}QID [0-9]+ timeout",
              "disk did not answer in time", "storage", "warning", "none"),
     Evidence("nvme_down",
-             r"nvme nvme\d+: (?:controller is down|Device not ready"
+             r"nvme nvme[0-9]+: (?:controller is down|Device not ready"
              r"|Removing after probe failure|Disabling device after reset failure)",
              "disk is gone", "storage", "error", "inspect_hardware"),
     Evidence("disk_error",
@@ -98,23 +103,24 @@ EVIDENCE: Final = (
     Evidence("nfs_not_responding", r"nfs: server \S+ (?:is )?not responding",
              "file server does not answer", "storage", "warning", "none"),
     Evidence("out_of_memory",
-             r"(?:(?:Memory cgroup o|O)ut of memory: )?Killed process \d+ \(",
+             r"(?:(?:Memory cgroup o|O)ut of memory: )?Killed process [0-9]+ \(",
              "out of memory: a process was killed", "software", "error",
              "restart_application"),
     Evidence("soft_lockup",
-             r"(?:NMI )?(?:watchdog: )?BUG: soft lockup - CPU#\d+ stuck for ",
+             r"(?:NMI )?(?:watchdog: )?BUG: soft lockup - CPU#[0-9]+ stuck for ",
              "CPU is stuck in the kernel", "host", "error", "reboot_node"),
     Evidence("hard_lockup",
-             r"(?:NMI )?watchdog: (?:CPU\d+: )?Watchdog detected hard LOCKUP on cpu",
+             r"(?:NMI )?watchdog: (?:CPU[0-9]+: )?Watchdog detected hard LOCKUP on cpu",
              "CPU does not answer", "host", "fatal", "reboot_node"),
     Evidence("rcu_stall",
-             r"(?:rcu: )?INFO: rcu_\w+ (?:self-)?detected (?:expedited )?stalls? on ",
+             rf"(?:rcu: )?INFO: rcu_{_W} (?:self-)?detected (?:expedited )?stalls? on ",
              "CPU is stuck in the kernel", "host", "error", "reboot_node"),
-    Evidence("hung_task", r"INFO: task .{1,80}:\d+ blocked for more than \d+ seconds",
+    Evidence("hung_task",
+             r"INFO: task .{1,80}:[0-9]+ blocked for more than [0-9]+ seconds",
              "process waits in the kernel for minutes", "host", "warning", "none"),
     Evidence("cpu_throttled",
-             r"(?:mce: )?CPU\d+: (?:Core|Package) temperature (?:is )?above threshold,"
-             r" cpu clock (?:is )?throttled",
+             r"(?:mce: )?CPU[0-9]+: (?:Core|Package) temperature (?:is )?above "
+             r"threshold, cpu clock (?:is )?throttled",
              "CPU is too hot and was slowed down", "host", "warning",
              "inspect_hardware"),
     Evidence("overheated", r"thermal \S+: .{0,40}critical temperature reached",
@@ -125,12 +131,12 @@ EVIDENCE: Final = (
              r"BUG: (?:unable to handle |kernel NULL pointer)|kernel BUG at ",
              "kernel fault", "host", "error", "reboot_node"),
     Evidence("amdgpu_ras_uncorrected",
-             rf"{_RAS}uncorrectable hardware errors detected in \w+ block",
+             rf"{_RAS}uncorrectable hardware errors detected in [0-9A-Za-z_]+ block",
              "GPU error that was not corrected", "gpu_memory", "fatal", "reset_gpu"),
     Evidence("amdgpu_ras_corrected",
-             rf"{_RAS}correctable hardware errors detected in \w+ block",
+             rf"{_RAS}correctable hardware errors detected in [0-9A-Za-z_]+ block",
              "GPU error corrected", "gpu_memory", "info", "none"),
-    Evidence("amdgpu_reset_failed", rf"{_AMDGPU}GPU reset end with ret = -\d+",
+    Evidence("amdgpu_reset_failed", rf"{_AMDGPU}GPU reset end with ret = -[0-9]+",
              "GPU could not be reset", "gpu", "fatal", "reboot_node"),
     Evidence("amdgpu_reset", rf"{_AMDGPU}GPU reset begin",
              "GPU is reset by its driver", "gpu", "error", "restart_application"),
@@ -140,12 +146,12 @@ EVIDENCE: Final = (
              "GPU did not finish its work in time", "gpu", "error",
              "restart_application"),
     Evidence("amdgpu_page_fault",
-             rf"{_AMDGPU}\[\w+\] (?:no-)?retry page fault",
+             rf"{_AMDGPU}\[[0-9A-Za-z_]+\] (?:no-)?retry page fault",
              "memory page fault", "software", "error", "restart_application"),
     Evidence("gpu_init_failed", r"NVRM: GPU [0-9a-fA-F:.]+: RmInitAdapter failed!",
              "GPU did not initialize", "gpu", "fatal", "reset_gpu"),
     Evidence("peermem_invalid_context",
-             r"nvidia-peermem \w+:\d+ ERROR detected invalid context",
+             r"nvidia-peermem [0-9A-Za-z_]+:[0-9]+ ERROR detected invalid context",
              "memory of a GPU went while the network used it", "driver", "warning",
              "none"),
 )  # fmt: skip
@@ -165,9 +171,10 @@ WORDS: Final = (
 #: Text in front of a message that is the kernel's: nothing, a stamp of its own, or
 #: the kernel as the program that a line of syslog names.
 KERNEL_PREFIX: Final = (
-    r"^$|kernel: *(?:\[ *\d+\.\d+\] *)?$|kernel - - (?:-|\[[^\]]*\]) *(?:\[ *\d+\.\d+\]"
-    r" *)?$|^(?:<\d{1,3}>)?\[ *\d+\.\d+\] *(?:\[ *[TC]\d+\] *)?$|^\d+,\d+,\d+,[^;]*;$"
-    r"|^(?:\w+ *: ?\w+ *: )?\[[^\]]*\] *$|^\w+ *: ?\w+ *: \S+ $|^\w+ *: ?\w+ *: $"
+    rf"^$|kernel: *(?:{_BOOT} *)?$|kernel - - (?:-|\[[^\]]*\]) *(?:{_BOOT} *)?$"
+    rf"|^(?:<[0-9]{{1,3}}>)?{_BOOT} *(?:\[ *[TC][0-9]+\] *)?$"
+    r"|^[0-9]+,[0-9]+,[0-9]+,[^;]*;$"
+    rf"|^(?:{_FACILITY})?\[[^\]]*\] *$|^{_FACILITY}\S+ $|^{_FACILITY}$"
 )
 
 #: Address of the GPU that a message is about, in a group.
@@ -178,16 +185,16 @@ GPU_ADDRESS: Final = (
 #: Part that a message names, in a group; the first that fits counts.
 PARTS: Final = (
     r"^EDAC .* on (?:any memory|unknown memory|(\S+))",
-    r"^mce: \[Hardware Error\]: (CPU \d+): .* Bank",
-    rf"^[\w-]+ ({_PCI}): (?:AER: |pciehp: )?(?:PCIe Bus Error|Slot)",
-    r"^nvme (nvme\d+):",
+    r"^mce: \[Hardware Error\]: (CPU [0-9]+): .* Bank",
+    rf"^[0-9A-Za-z_-]+ ({_PCI}): (?:AER: |pciehp: )?(?:PCIe Bus Error|Slot)",
+    r"^nvme (nvme[0-9]+):",
     r"error, dev (\S+), sector",
     r"^(?:EXT4-fs (?:error )?|XFS )\((?:device )?([^)\s:]+)",
     r"^nfs: server (\S+)",
-    r"Killed process \d+ \(([^)]{1,64})\)",
-    r"soft lockup - CPU#(\d+)",
-    r"^INFO: task (.{1,80}):\d+ blocked",
-    r"(CPU\d+): (?:Core|Package)",
-    r"hardware errors detected in (\w+ block)",
+    r"Killed process [0-9]+ \(([^)]{1,64})\)",
+    r"soft lockup - CPU#([0-9]+)",
+    r"^INFO: task (.{1,80}):[0-9]+ blocked",
+    r"(CPU[0-9]+): (?:Core|Package)",
+    r"hardware errors detected in ([0-9A-Za-z_]+ block)",
     r"ring (\S+) timeout",
 )

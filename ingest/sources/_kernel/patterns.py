@@ -26,7 +26,7 @@ _OFF_BUS_TAIL_BARE: Final = r"NVRM: fallen off the bus and is not responding"
 UUID: Final = rf"NVRM: GPU at (?:PCI:)?{ADDRESS}: (GPU-[0-9A-Fa-f-]{{36}})"
 SERIAL: Final = r"NVRM: GPU Board Serial Number: ([0-9A-Za-z]{6,32})"
 SERIAL_AT: Final = rf"NVRM: GPU {ADDRESS}: GPU serial number is ([0-9A-Za-z]{{6,32}})"
-NIC_MODULE: Final = r"Port module event\[(\w{1,20})\]"
+NIC_MODULE: Final = r"Port module event\[([0-9A-Za-z_]{1,20})\]"
 CLOCK: Final = r"setting system clock to .{0,60}\(([0-9]{9,10})\)"
 
 _SXID_MORE: Final = r"SXid \(PCI:[^)]+\): [0-9]+, (?:Severity|Data) "
@@ -40,7 +40,7 @@ NVLINK5: Final = (
 )
 
 #: Instances of a partitioned GPU, and where in the chip an exception was.
-MIG: Final = r"\(PCI:[^)]* GPU-I:(\w+)(?: GPU-CI:(\w+))?\)"
+MIG: Final = r"\(PCI:[^)]* GPU-I:([0-9A-Za-z_]+)(?: GPU-CI:([0-9A-Za-z_]+))?\)"
 PLACE: Final = r"\((GPC [0-9]+(?:, TPC [0-9]+)?(?:, SM [0-9]+)?)\)"
 
 #: Kinds of messages of network cards, with their meaning and severity.
@@ -67,7 +67,7 @@ NICS: Final = {
         "error",
     ),
     "link_down": (
-        r"^mlx5_core [0-9a-f:.]{10,16}:? [\w.-]+: Link down",
+        r"^mlx5_core [0-9a-f:.]{10,16}:? [0-9A-Za-z_.-]+: Link down",
         "network link went down",
         "warning",
     ),

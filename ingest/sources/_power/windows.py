@@ -12,8 +12,8 @@ from ingest.sources._source import Batch, Reading
 from ingest.tables import EnergyWindows
 
 #: A length as Python prints floats: short ones have an exponent.
-_LENGTH: Final = r"^(\d{1,9})(?:\.(\d{1,9})\d*)?$"
-_SHORT: Final = r"^\d(?:\.\d+)?e-\d\d$"
+_LENGTH: Final = r"^([0-9]{1,9})(?:\.([0-9]{1,9})[0-9]*)?$"
+_SHORT: Final = r"^[0-9](?:\.[0-9]+)?e-[0-9][0-9]$"
 
 
 def length_ns(seconds: pl.Expr) -> pl.Expr:

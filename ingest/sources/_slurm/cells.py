@@ -13,21 +13,24 @@ NOTHING: Final = ("", "Unknown", "None", "NONE", "N/A", "(null)", "n/a", "INVALI
 #: Stamps in years whose nanoseconds fit 64 bits; with an offset where
 #: SLURM_TIME_FORMAT was set to have one.
 _STAMP: Final = (
-    r"^((?:19[7-9]|20\d|21\d)\d-\d{2}-\d{2}T\d{2}:\d{2}:\d{2})(Z|[+-]\d{2}:?\d{2})?$"
+    r"^((?:19[7-9]|20[0-9]|21[0-9])[0-9]-[0-9]{2}-[0-9]{2}"
+    r"T[0-9]{2}:[0-9]{2}:[0-9]{2})(Z|[+-][0-9]{2}:?[0-9]{2})?$"
 )
 
 #: Seconds since the epoch, where SLURM_TIME_FORMAT was set to %s, or in JSON.
-_EPOCH: Final = r"^\d{9,10}$"
+_EPOCH: Final = r"^[0-9]{9,10}$"
 
 #: Time elapsed: days, hours, minutes and seconds; decimals are left out.
-_ELAPSED: Final = r"^(?:(?:(\d{1,4})-)?(\d{1,2}):)?(\d{1,2}):(\d{2})(?:\.\d+)?$"
+_ELAPSED: Final = (
+    r"^(?:(?:([0-9]{1,4})-)?([0-9]{1,2}):)?([0-9]{1,2}):([0-9]{2})(?:\.[0-9]+)?$"
+)
 
 #: GPUs in a list of resources: of every model, and of one model.
-_GPUS: Final = r"(?:^|,)gres/gpu[=:](\d{1,9})(?:,|$)"
-_GPUS_OF_MODEL: Final = r"(?:^|,)gres/gpu:[^=:,]+[=:]\d{1,9}"
+_GPUS: Final = r"(?:^|,)gres/gpu[=:]([0-9]{1,9})(?:,|$)"
+_GPUS_OF_MODEL: Final = r"(?:^|,)gres/gpu:[^=:,]+[=:][0-9]{1,9}"
 
 #: GPUs in the older lists (gpu:8, gpu:volta:8); the sockets in brackets are no part.
-_OLD_GPUS: Final = r"(?:^|,)(?:gres:)?gpu(?::[^:,(]*[^:,(\d][^:,(]*)?:(\d{1,9})"
+_OLD_GPUS: Final = r"(?:^|,)(?:gres:)?gpu(?::[^:,(]*[^:,(0-9][^:,(]*)?:([0-9]{1,9})"
 _PER_NODE: Final = r"^PER_NODE:"
 
 
@@ -53,7 +56,7 @@ def instant(field: str, zone: tzinfo) -> pl.Expr:
 def is_naive(field: str) -> pl.Expr:
     """Return whether a stamp needs the zone."""
     text = given(field).fill_null("")
-    return text.str.contains("T") & ~text.str.contains(r"(?:Z|[+-]\d{2}:?\d{2})$")
+    return text.str.contains("T") & ~text.str.contains(r"(?:Z|[+-][0-9]{2}:?[0-9]{2})$")
 
 
 def elapsed(field: str) -> pl.Expr:
@@ -68,7 +71,7 @@ def elapsed(field: str) -> pl.Expr:
 
 def whole(field: str) -> pl.Expr:
     """Return a count; of a span of them (2-2) the first."""
-    return pl.col(field).str.extract(r"^(\d{1,9})(?:-\d{1,9})?$").cast(pl.Int64)
+    return pl.col(field).str.extract(r"^([0-9]{1,9})(?:-[0-9]{1,9})?$").cast(pl.Int64)
 
 
 def gpus(field: str) -> pl.Expr:
@@ -86,5 +89,5 @@ def old_gpus(field: str, nodes: pl.Expr) -> pl.Expr:
 
 def _summed(text: pl.Expr, pattern: str) -> pl.Expr:
     found = text.str.extract_all(pattern)
-    number = pl.element().str.extract(r"[=:](\d{1,9})$").cast(pl.Int64)
+    number = pl.element().str.extract(r"[=:]([0-9]{1,9})$").cast(pl.Int64)
     return pl.when(found.list.len() > 0).then(found.list.eval(number).list.sum())

@@ -17,19 +17,21 @@ from ingest.times import SECOND_NS
 
 #: Time of Slurm's own log files, and its zone where LogTimeFormat has one.
 BRACKET: Final = (
-    r"(?:slurm\w{0,8}: )?\[(?:19[7-9]|20\d|21\d)\d-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}"
-    r"(?:\.\d{1,9})?(?:Z|[+-]\d{2}:?\d{2})?\] "
+    r"(?:slurm[0-9A-Za-z_]{0,8}: )?"
+    r"\[(?:19[7-9]|20[0-9]|21[0-9])[0-9]-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}"
+    r"(?:\.[0-9]{1,9})?(?:Z|[+-][0-9]{2}:?[0-9]{2})?\] "
 )
 
 #: Time, node and daemon in syslog and in the journal.
-TAG: Final = r".{0,120}?\b(slurm(?:ctld|d|stepd))(?:\[\d{1,10}\])?: "
+TAG: Final = r".{0,120}?\b(slurm(?:ctld|d|stepd))(?:\[[0-9]{1,10}\])?: "
 
 #: How long before a state is set its reason is told: the two are one request. [ns]
 REASON_NS: Final = SECOND_NS
 
 #: Name of a node in the name of its log: slurmd.gpu001.log, gpu001-slurmd.log.
 _LOG_OF: Final = re.compile(
-    r"slurmd[._-](?!log\b)([A-Za-z][\w-]*)|([A-Za-z][\w-]*?)[._-]slurmd\b"
+    r"slurmd[._-](?!log\b)([A-Za-z][0-9A-Za-z_-]*)"
+    r"|([A-Za-z][0-9A-Za-z_-]*?)[._-]slurmd\b"
 )
 
 #: Columns of a row; the others of the table are null.

@@ -140,7 +140,7 @@ KINDS: Final = (
     ),
     Kind(
         "gpu_missing",
-        r"gres\.conf file /dev/nvidia\d|/dev/nvidia\d+: No such|NVML: Failed"
+        r"gres\.conf file /dev/nvidia[0-9]|/dev/nvidia[0-9]+: No such|NVML: Failed"
         r"|(?i:failed to initialize nvml)",
         "device of a GPU is not there",
         "gpu",
@@ -173,7 +173,7 @@ KINDS: Final = (
     ),
     Kind(
         "out_of_memory",
-        r"\bDetected \d+ oom[_-]kill event",
+        r"\bDetected [0-9]+ oom[_-]kill event",
         "job used more memory than it had asked for",
         "user",
         "error",

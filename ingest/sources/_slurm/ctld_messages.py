@@ -21,7 +21,7 @@ STATES: Final = {
 }
 
 #: A message that sets the state of a node, and its words.
-STATE: Final = r"(?i)\bnode (\S+) state (?:set )?to (\w+)"
+STATE: Final = r"(?i)\bnode (\S+) state (?:set )?to ([0-9A-Za-z_]+)"
 
 #: A message that tells why the next one sets a state.
 REASON: Final = r"\bnode (\S+) reason set to: (.*)$"

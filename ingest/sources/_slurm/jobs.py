@@ -123,7 +123,7 @@ def _ends() -> list[pl.Expr]:
 
 def _columns(reading: Reading) -> list[pl.Expr]:
     """Return the columns of Jobs that are neither times nor nodes."""
-    ended = pl.col("ExitCode").str.extract_groups(r"^(\d{1,9}):(\d{1,9})$")
+    ended = pl.col("ExitCode").str.extract_groups(r"^([0-9]{1,9}):([0-9]{1,9})$")
     nodes = pl.coalesce(whole("NNodes"), whole("AllocNodes"))
     return [
         pl.lit(reading.cluster).alias("cluster"),
