@@ -33,7 +33,9 @@ QUALITY: Final = PowerSamples.time_quality.name
 #: Rule of a record whose time is not told.
 NO_TIME: Final = f"{TIME_NS}|required"
 
-_STAMP: Final = r"^20\d\d-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d{1,9})?$"
+_STAMP: Final = (
+    r"^20[0-9]{2}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,9})?$"
+)
 _FORMAT: Final = "%Y-%m-%d %H:%M:%S%.f"
 _MOMENT: Final = ("place", "line", "rule", TIME_NS, QUALITY)
 
