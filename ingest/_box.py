@@ -1,8 +1,10 @@
 """Bounds of the keys of parts: parts whose bounds do not meet share no key."""
 
 import json
-from collections.abc import Iterable
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any, Self
 
 import polars as pl
@@ -57,12 +59,58 @@ def _order(value: Any) -> tuple[str, Any]:
     return ("", 0) if value is None else (type(value).__name__, value)
 
 
+class _Boxes:
+    """Boxes of parts, in the order of the column of the key that tells most apart.
+
+    Where parts follow each other in it, as those of days do, a box is compared with its
+    neighbours and not with all.
+    """
+
+    def __init__(self, parts: Iterable[Part]) -> None:
+        boxes = [(part.path, Box.of(part)) for part in parts]
+        self._column = _telling([box for _, box in boxes])
+        placed = [one for one in boxes if self._column in one[1].least]
+        self._anywhere = [one for one in boxes if self._column not in one[1].least]
+        self._placed = sorted(placed, key=lambda one: self._begin(one[1]))
+        self._begins = [self._begin(box) for _, box in self._placed]
+        ends = (self._end(box) for _, box in self._placed)
+        self._reach = list(accumulate(ends, max))
+
+    def meet(self, part: Part) -> bool:
+        """Whether the box of another part meets that of a part."""
+        box = Box.of(part)
+        return any(
+            path != part.path and box.meets(other) for path, other in self._near(box)
+        )
+
+    def _near(self, box: Box) -> Iterator[tuple[str, Box]]:
+        yield from self._anywhere
+        if self._column not in box.least:
+            yield from self._placed
+            return
+        begin = self._begin(box)
+        for place in reversed(range(bisect_right(self._begins, self._end(box)))):
+            if self._reach[place] < begin:
+                return
+            yield self._placed[place]
+
+    def _begin(self, box: Box) -> tuple[str, Any]:
+        return _order(box.least[self._column])
+
+    def _end(self, box: Box) -> tuple[str, Any]:
+        return _order(box.greatest[self._column])
+
+
+def _telling(boxes: Iterable[Box]) -> str:
+    """Return the column in which boxes begin in most places; none of no boxes."""
+    begins: dict[str, set[tuple[str, Any]]] = {}
+    for box in boxes:
+        for name, least in box.least.items():
+            begins.setdefault(name, set()).add(_order(least))
+    return max(begins, key=lambda name: len(begins[name]), default="")
+
+
 def meeting(parts: Iterable[Part], others: Iterable[Part]) -> list[Part]:
     """Return those of the parts that may share a key with any of the others."""
-    boxes = [(other.path, Box.of(other)) for other in others]
-    met = []
-    for part in parts:
-        box = Box.of(part)
-        if any(path != part.path and box.meets(other) for path, other in boxes):
-            met.append(part)
-    return met
+    boxes = _Boxes(others)
+    return [part for part in parts if boxes.meet(part)]

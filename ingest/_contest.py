@@ -84,7 +84,9 @@ def _arenas(draft: Draft, table: type[Table], left: list[Part]) -> Iterator[Aren
     incoming = draft.fresh(table, "raw")
     if not table.key or not (incoming or left):
         return
-    others = [p for p in draft.parts(table, "raw", "duplicate") if p not in incoming]
+    coming = {part.path for part in incoming}
+    shown = draft.parts(table, "raw", "duplicate")
+    others = [part for part in shown if part.path not in coming]
     hidden = meeting(draft.parts(table, "duplicate"), left)
     rivals = meeting(others, [*incoming, *hidden])
     crowded = [part for part in incoming if len(part.file_ids) > 1]

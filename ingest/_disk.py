@@ -3,7 +3,7 @@
 import io
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, Final
@@ -68,13 +68,17 @@ def sync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
-def make_folder(folder: Path) -> None:
-    """Create a folder and those above it, durably."""
-    missing = [folder, *folder.parents]
-    missing = missing[: next(i for i, f in enumerate(missing) if f.is_dir())]
-    for new in reversed(missing):
-        new.mkdir(exist_ok=True)
-        sync_folder(new.parent)
+def make_folders(folders: Iterable[Path]) -> None:
+    """Create folders and those above them, durably."""
+    above: set[Path] = set()
+    for folder in folders:
+        missing = [folder, *folder.parents]
+        missing = missing[: next(i for i, f in enumerate(missing) if f.is_dir())]
+        for new in reversed(missing):
+            new.mkdir(exist_ok=True)
+            above.add(new.parent)
+    for folder in above:
+        sync_folder(folder)
 
 
 @contextmanager

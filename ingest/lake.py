@@ -143,7 +143,7 @@ def open_writer(
         LakeError: If the lake is damaged.
     """
     refuse_unusable(root)
-    _disk.make_folder(root)
+    _disk.make_folders([root])
     with locked(root, wait=wait):
         recover(root, time.time_ns() - round(grace_s * SECOND_NS))
         yield Writer(root)
