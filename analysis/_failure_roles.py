@@ -13,11 +13,15 @@ ROLES: Final = ("root", "user", "cascade", "symptom")
 #: Severities, worst first. A code without one is taken as an error.
 SEVERITIES: Final = ("fatal", "error", "warning", "info")
 
-#: Categories of a cause.
+#: Categories of a cause: those of published lists of failures (Llama 3, arXiv
+#: 2407.21783, table 5; Los Alamos, LA-UR-05-7318), and whom a job may be stopped by.
 CATEGORIES: Final = (
     "hardware",
     "network",
+    "facilities",
     "software",
+    "human",
+    "maintenance",
     "user",
     "scheduler",
     "unattributed",
@@ -41,6 +45,9 @@ OPERATOR: Final = "operator"
 _NETWORK: Final = ("network", "nic", "switch", "fabric", "link", "infiniband")
 _SOFTWARE: Final = ("software", "driver", "application", "framework")
 _SCHEDULER: Final = ("scheduler",)
+_FACILITIES: Final = ("facilities", "facility", "environment")
+_HUMAN: Final = ("human", "human_error")
+_MAINTENANCE: Final = ("maintenance",)
 _USER: Final = ("user",)
 
 #: Components of a source that says that nobody knows.
@@ -86,6 +93,12 @@ def category() -> pl.Expr:
         .then(pl.lit("software"))
         .when(component.is_in(_SCHEDULER))
         .then(pl.lit("scheduler"))
+        .when(component.is_in(_FACILITIES))
+        .then(pl.lit("facilities"))
+        .when(component.is_in(_HUMAN))
+        .then(pl.lit("human"))
+        .when(component.is_in(_MAINTENANCE))
+        .then(pl.lit("maintenance"))
         .when(component.is_null() | component.is_in(_UNKNOWN))
         .then(pl.lit("unattributed"))
         .otherwise(pl.lit("hardware"))

@@ -162,7 +162,7 @@ def _sum_up(events: pl.DataFrame) -> pl.DataFrame:
 
 ANALYSIS: Final = Analysis(
     name="incidents",
-    version=3,
+    version=4,
     describes="What broke, by cause: lines, events and incidents.",
     inputs=(Failures, Jobs, Attempts, Gpus),
     outputs=(Incidents, IncidentEvents),

@@ -175,7 +175,7 @@ def _cause(is_caused: pl.Expr) -> pl.Expr:
 
 ANALYSIS: Final = Analysis(
     name="interruptions",
-    version=2,
+    version=3,
     describes="What stopped each run, and how long it took to go on.",
     inputs=(Attempts, Gpus, StepTimings, Incidents, IncidentEvents),
     outputs=(Interruptions,),

@@ -25,6 +25,9 @@ _BOUNDS: Final[Mapping[str, tuple[str, str, str]]] = {
     "idle": ("close gaps between kernels", "user", "overlap"),
 }
 
+#: Categories of causes that are in the hands of whom the machines are rented from.
+_PROVIDED: Final = ("hardware", "network", "facilities", "maintenance")
+
 #: Accounts that stops fill.
 _OF_STOPS: Final = ("restart", "recompute")
 
@@ -54,7 +57,7 @@ def _broken_one(of_run: str, saved: Saving, seen: pl.DataFrame) -> Repair:
     counts = causes.value_counts().sort(["count", "cause"], descending=[True, False])
     most = [f"{count} by {said(name(cause))}" for cause, count in counts.iter_rows()]
     few = seen.height < _FEW
-    hardware = (seen["category"].is_in(["hardware", "network"])).any()
+    provided = seen["category"].is_in(_PROVIDED).any()
     return Repair(
         what=f"prevent {plural(seen.height, 'interruption')}{of_run} ({listed(most)})",
         saves=saved,
@@ -62,7 +65,7 @@ def _broken_one(of_run: str, saved: Saving, seen: pl.DataFrame) -> Repair:
         confidence="low: fewer than 5" if few else "good",
         evidence=TITLES["interruptions"],
         section="interruptions",
-        who="provider" if hardware else "us",
+        who="provider" if provided else "us",
     )
 
 

@@ -30,7 +30,10 @@ _ABOUT: Final = About(
 _COLOURS: Final = {
     "hardware": "#8e2a1c",
     "network": "#bd6350",
+    "facilities": "#cd8270",
     "software": "#dba294",
+    "human": "#e9c6bd",
+    "maintenance": "#1f252d",
     "user": "#39424f",
     "scheduler": "#6b7684",
     "unattributed": "#d3d8de",

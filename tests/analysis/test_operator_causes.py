@@ -51,3 +51,30 @@ def test_a_notice_on_a_node_does_not_hide_its_failure() -> None:
 def test_a_line_that_is_far_from_the_stop_is_of_another() -> None:
     (stop,) = find(stopped(), [said(1_400)])
     assert stop["incident_id"] is None
+
+
+#: What published lists call their causes (Llama 3, arXiv 2407.21783, table 5, and Los
+#: Alamos, LA-UR-05-7318), as components, and whose they are.
+PUBLISHED = {
+    "gpu": "hardware",
+    "gpu_memory": "hardware",
+    "host": "hardware",
+    "power": "hardware",
+    "hardware": "hardware",
+    "network": "network",
+    "nic": "network",
+    "software": "software",
+    "maintenance": "maintenance",
+    "facilities": "facilities",
+    "human": "human",
+    "undetermined": "unattributed",
+    None: "unattributed",
+}
+
+
+@pytest.mark.parametrize(("component", "category"), PUBLISHED.items())
+def test_causes_of_published_lists_have_their_category(
+    component: str | None, category: str
+) -> None:
+    (stop,) = find(stopped(), [said(990, component=component)])
+    assert (stop["category"], stop["component"]) == (category, component)

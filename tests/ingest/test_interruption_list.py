@@ -23,7 +23,7 @@ LLAMA = {
     ("GPU HBM3 Memory", "GPU"): "gpu_memory",
     ("Software Bug", "Dependency"): "software",
     ("Network Switch/Cable", "Network"): "network",
-    ("Host Maintenance", "Unplanned Maintenance"): "host",
+    ("Host Maintenance", "Unplanned Maintenance"): "maintenance",
     ("GPU SRAM Memory", "GPU"): "gpu_memory",
     ("GPU System Processor", "GPU"): "gpu",
     ("NIC", "Host"): "nic",
@@ -37,6 +37,16 @@ LLAMA = {
     ("Dependency", "Dependency"): "software",
     ("CPU", "Host"): "cpu",
     ("System Memory", "Host"): "memory",
+}
+
+#: Words of Los Alamos (LA-UR-05-7318), whose lists have no category beside them.
+LANL = {
+    ("Facilities", ""): "facilities",
+    ("Hardware", ""): "host",
+    ("Human Error", ""): "human",
+    ("Network", ""): "network",
+    ("Undetermined", ""): None,
+    ("Software", ""): "software",
 }
 
 
@@ -60,7 +70,7 @@ def test_a_row_tells_when_why_and_where() -> None:
     assert row["time_quality"] == "zone_assumed"
 
 
-@pytest.mark.parametrize(("words", "expected"), LLAMA.items())
+@pytest.mark.parametrize(("words", "expected"), (LLAMA | LANL).items())
 def test_the_words_of_a_published_list_are_known(
     words: tuple[str, str], expected: str | None
 ) -> None:

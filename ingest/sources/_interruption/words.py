@@ -10,6 +10,7 @@ import polars as pl
 
 #: Components by words of the component, the category or the cause; the first that fits.
 COMPONENTS: Final = {
+    "human": r"\bhuman|operator error|operational error",
     "user": r"\buser|\bconfig(?:uration)? error|hyper-?parameter|\bdata ?set",
     "software": r"software|\bbug\b|dependency|driver|framework|library|checkpoint",
     "gpu_memory": r"\bhbm|\bsram|\becc\b|gpu memory|vram",
@@ -23,7 +24,9 @@ COMPONENTS: Final = {
     "cooling": r"cooling|thermal|temperature",
     "cpu": r"\bcpus?\b",
     "scheduler": r"scheduler|slurm|preempt|requeue",
-    "host": r"host|node|server|chassis|board|maintenance|reboot|firmware|hardware",
+    "facilities": r"facilit|environment|building|chiller",
+    "maintenance": r"maintenance",
+    "host": r"host|node|server|chassis|board|reboot|firmware|hardware",
 }
 
 _YES: Final = ("yes", "y", "true", "1", "planned", "scheduled", "maintenance")
