@@ -16,13 +16,12 @@ from typing import BinaryIO, Final
 
 import polars as pl
 
-from ingest.sources._lines import TRUNCATED
 from ingest.sources._lines_csv import CELL_COUNT
-from ingest.sources._lines_frames import Lines, line_frames
 from ingest.sources._power.dcgmi import REST, DcgmiLayout, layout_of
 from ingest.sources._power.fields import INDEX
+from ingest.sources._power.monitor import BEFORE_HEADER, ROW, Monitor
 from ingest.sources._power.rows import NO_TIME, batch, samples
-from ingest.sources._power.stamps import instant
+from ingest.sources._power.stamps import NAIVE, instant
 from ingest.sources._power.untimed import Untimed
 from ingest.sources._source import Batch, Head, Reading, Source
 from ingest.tables import PowerSamples
@@ -42,7 +41,7 @@ _HINTS: Final = {
     " with `while read line; do echo $(date +%s.%N) $line`",
     CELL_COUNT: "a line with an entity and a value for each name of the header was"
     " expected",
-    "before_header": "no header told yet which column each value is of",
+    BEFORE_HEADER: "no header told yet which column each value is of",
 }
 
 
@@ -54,59 +53,34 @@ def recognizes(head: Head) -> bool:
 
 def read(stream: BinaryIO, reading: Reading) -> Iterator[Batch]:
     """Read a log."""
-    layout: DcgmiLayout | None = None
-    untimed = Untimed(reading)
-    for lines in line_frames(stream, PowerSamples):
-        yield Batch(
-            refused=lines.refused, records=len(lines.refused), repairs=lines.repairs
-        )
-        for layout, part in _parts(_table(lines), layout):  # noqa: B020 - carried on
-            yield from _batches(part, layout, untimed, reading)
-    for cells, units in untimed.rest():
-        yield batch(samples(cells, units, reading), 0, hints=_HINTS)
+    return Monitor(_parted, _batches, _HINTS).read(stream, reading)
 
 
-def _table(lines: Lines) -> pl.DataFrame:
-    last = pl.lit(lines.cut_short) & (pl.int_range(pl.len()) == pl.len() - 1)
-    return lines.frame.select(
-        "line",
-        place=pl.format("line {}", "number"),
-        rule=pl.when(last).then(pl.lit(TRUNCATED)),
-    )
+def _parted(
+    lines: pl.DataFrame,
+) -> tuple[pl.DataFrame, Iterator[tuple[int, DcgmiLayout]]]:
+    line = pl.col("line")
+    is_header = line.str.contains(_HEADER)
+    data = lines.filter(~is_header & ~line.str.contains(_FAREWELL))
+    return data, _layouts(lines.filter(is_header))
 
 
-def _parts(
-    lines: pl.DataFrame, layout: DcgmiLayout | None
-) -> Iterator[tuple[DcgmiLayout | None, pl.DataFrame]]:
-    """Cut lines where a header says something else; lines of headers are left out."""
-    marked = lines.with_row_index("row")
-    is_header = pl.col("line").str.contains(_HEADER)
-    data = marked.filter(~is_header & ~pl.col("line").str.contains(_FAREWELL))
-    begin = 0
-    for row, line in marked.filter(is_header).select("row", "line").iter_rows():
-        other = layout_of(line)
-        if other and other != layout:
-            yield layout, data.filter(pl.col("row").is_between(begin, row)).drop("row")
-            layout, begin = other, row
-    yield layout, data.filter(pl.col("row") >= begin).drop("row")
+def _layouts(headers: pl.DataFrame) -> Iterator[tuple[int, DcgmiLayout]]:
+    for row, line in headers.select(ROW, "line").iter_rows():
+        if layout := layout_of(line):
+            yield row, layout
 
 
 def _batches(
-    lines: pl.DataFrame,
-    layout: DcgmiLayout | None,
-    untimed: Untimed,
-    reading: Reading,
+    lines: pl.DataFrame, layout: DcgmiLayout, untimed: Untimed, reading: Reading
 ) -> Iterator[Batch]:
-    if layout is None:
-        found = lines.with_columns(rule=pl.lit("before_header"))
-        yield batch(found, found.height, hints=_HINTS)
-        return
     cells = _cells(lines, layout)
     units = {INDEX: ""} | layout.units
     has_stamp = pl.col("stamp").is_not_null()
     stamped = cells.filter(has_stamp).with_columns(*instant(pl.col("stamp"), reading))
     found = samples(stamped, units, reading)
-    yield batch(found, lines.height, zone_used=True, hints=_HINTS)
+    needed = bool(stamped[NAIVE].any())
+    yield batch(found, lines.height, zone_used=needed, hints=_HINTS)
     for part, units_ in untimed.place(cells.filter(~has_stamp), units):
         yield batch(samples(part, units_, reading), 0, hints=_HINTS)
 

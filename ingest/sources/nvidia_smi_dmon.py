@@ -14,11 +14,10 @@ from typing import BinaryIO, Final
 
 import polars as pl
 
-from ingest.sources._lines import TRUNCATED
 from ingest.sources._lines_csv import CELL_COUNT
-from ingest.sources._lines_frames import Lines, line_frames
 from ingest.sources._power.dmon import DmonLayout, is_names, layout_of
 from ingest.sources._power.fields import measures
+from ingest.sources._power.monitor import BEFORE_HEADER, ROW, Monitor
 from ingest.sources._power.rows import NO_TIME, batch, samples, stamped
 from ingest.sources._power.untimed import Untimed
 from ingest.sources._source import Batch, Head, Reading, Source
@@ -30,7 +29,7 @@ _HINTS: Final = {
     NO_TIME: "a log of several samples needs date and time in each line:"
     " nvidia-smi dmon -o DT",
     CELL_COUNT: "a line with a cell for each name of the header was expected",
-    "before_header": "no header told yet which column each cell is of",
+    BEFORE_HEADER: "no header told yet which column each cell is of",
 }
 
 
@@ -45,56 +44,29 @@ def recognizes(head: Head) -> bool:
 
 def read(stream: BinaryIO, reading: Reading) -> Iterator[Batch]:
     """Read a log."""
-    layout: DmonLayout | None = None
-    untimed = Untimed(reading)
-    for lines in line_frames(stream, PowerSamples):
-        yield Batch(
-            refused=lines.refused, records=len(lines.refused), repairs=lines.repairs
-        )
-        for layout, part in _parts(_table(lines), layout):  # noqa: B020 - carried on
-            yield from _batches(part, layout, untimed, reading)
-    for cells, units in untimed.rest():
-        yield batch(samples(cells, units, reading), 0, hints=_HINTS)
+    return Monitor(_parted, _batches, _HINTS).read(stream, reading)
 
 
-def _table(lines: Lines) -> pl.DataFrame:
-    last = pl.lit(lines.cut_short) & (pl.int_range(pl.len()) == pl.len() - 1)
-    return lines.frame.select(
-        "line",
-        place=pl.format("line {}", "number"),
-        rule=pl.when(last).then(pl.lit(TRUNCATED)),
-    )
-
-
-def _parts(
-    lines: pl.DataFrame, layout: DmonLayout | None
-) -> Iterator[tuple[DmonLayout | None, pl.DataFrame]]:
-    """Cut lines where a header says something else; lines of headers are left out."""
-    marked = lines.with_row_index("row")
+def _parted(
+    lines: pl.DataFrame,
+) -> tuple[pl.DataFrame, Iterator[tuple[int, DmonLayout]]]:
     is_comment = pl.col("line").str.starts_with("#")
-    comments = marked.filter(is_comment)
-    data = marked.filter(~is_comment)
+    return lines.filter(~is_comment), _layouts(lines.filter(is_comment))
+
+
+def _layouts(comments: pl.DataFrame) -> Iterator[tuple[int, DmonLayout]]:
+    """Yield what headers say; the line of units, where there is one, is the next."""
     following = comments["line"].shift(-1).to_list()
-    begin = 0
     for (row, line), units in zip(
-        comments.select("row", "line").iter_rows(), following, strict=True
+        comments.select(ROW, "line").iter_rows(), following, strict=True
     ):
         if is_names(line):
-            other = layout_of(line, None if units and is_names(units) else units)
-            if other != layout:
-                between = pl.col("row").is_between(begin, row)
-                yield layout, data.filter(between).drop("row")
-                layout, begin = other, row
-    yield layout, data.filter(pl.col("row") >= begin).drop("row")
+            yield row, layout_of(line, None if units and is_names(units) else units)
 
 
 def _batches(
-    lines: pl.DataFrame, layout: DmonLayout | None, untimed: Untimed, reading: Reading
+    lines: pl.DataFrame, layout: DmonLayout, untimed: Untimed, reading: Reading
 ) -> Iterator[Batch]:
-    if layout is None:
-        found = lines.with_columns(rule=pl.lit("before_header"))
-        yield batch(found, found.height, hints=_HINTS)
-        return
     words = pl.col("line").str.replace_all(",", " ").str.extract_all(r"\S+")
     split = lines.with_columns(cells=words).with_columns(
         rule=pl.coalesce("rule", _is_ragged(layout))

@@ -17,6 +17,7 @@ from ingest.sources import (
     nvidia_smi_dmon,
 )
 from ingest.sources._lines_frames import line_frames
+from ingest.sources._power import monitor
 from ingest.tables import PowerSamples
 from ingest.times import parse_zone
 from tests.ingest.readings import held, read_lines, reading, records, refused
@@ -111,7 +112,7 @@ def test_one_look_has_the_time_of_the_file() -> None:
 def test_looks_without_a_time_are_all_refused(
     size: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(nvidia_smi_dmon, "line_frames", partial(line_frames, size=size))
+    monkeypatch.setattr(monitor, "line_frames", partial(line_frames, size=size))
     line = "    {}    438     55     61      -      -   2619   1980"
     batches = dmon(NAMES, UNITS, *(line.format(gpu) for gpu in (0, 1, 0, 1)))
     assert samples(batches) == []

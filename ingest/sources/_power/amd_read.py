@@ -13,7 +13,7 @@ from ingest.sources._power.amd import Named, units_of
 from ingest.sources._power.amd_csv import TIME, AmdLayout, cells, header_of, parts
 from ingest.sources._power.json import JsonDocument, JsonDocuments
 from ingest.sources._power.rows import NO_TIME, any_measured, batch, samples
-from ingest.sources._power.stamps import instant
+from ingest.sources._power.stamps import NAIVE, instant
 from ingest.sources._power.untimed import Untimed
 from ingest.sources._source import Batch, Reading, Refusal
 
@@ -124,7 +124,8 @@ class _Rows:
                 *instant(pl.col(TIME), self._reading)
             )
             rows = samples(timed, units, self._reading)
-            yield batch(rows, 0, zone_used=True, hints=self._hints)
+            needed = bool(timed[NAIVE].any())
+            yield batch(rows, 0, zone_used=needed, hints=self._hints)
             told = told.filter(~has_time)
         yield Batch(records=records)
         for part, units_ in self._untimed.place(told, units):

@@ -7,15 +7,24 @@ import polars as pl
 from ingest.sources._power.rows import QUALITY, TIME_NS, stamped
 from ingest.sources._source import Reading
 
-_ASCTIME: Final = r"^[A-Z][a-z]{2} +([A-Z][a-z]{2}) +(\d{1,2} \d\d:\d\d:\d\d 20\d\d)$"
+_ASCTIME: Final = (
+    r"^[A-Z][a-z]{2} +([A-Z][a-z]{2}) +"
+    r"([0-9]{1,2} [0-9]{2}:[0-9]{2}:[0-9]{2} 20[0-9]{2})$"
+)
 
 #: Seconds since the epoch from September 2001 on: with a fraction, or in whole milli-,
 #: micro- or nanoseconds, whose further digits are one.
-_EPOCH: Final = r"^(\d{10})(?:\.(\d{1,9})\d*|(\d{3}|\d{6}|\d{9}))?$"
+_EPOCH: Final = r"^([0-9]{10})(?:\.([0-9]{1,9})[0-9]*|([0-9]{3}|[0-9]{6}|[0-9]{9}))?$"
 
 #: A stamp that tells its distance from UTC.
-_ZONED: Final = r"^20\d\d-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d{1,9})?[+-]\d\d:?\d\d$"
+_ZONED: Final = (
+    r"^20[0-9]{2}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}"
+    r"(?:\.[0-9]{1,9})?[+-][0-9]{2}:?[0-9]{2}$"
+)
 _ZONED_FORMAT: Final = "%Y-%m-%d %H:%M:%S%.f%z"
+
+#: Whether a stamp needed the zone.
+NAIVE: Final = "naive"
 
 
 def asctime(stamp: pl.Expr) -> pl.Expr:
@@ -38,7 +47,9 @@ def epoch_ns(seconds: pl.Expr) -> pl.Expr:
 
 
 def instant(stamp: pl.Expr, reading: Reading) -> list[pl.Expr]:
-    """Return time and its quality of stamps of any spelling; null where one is none.
+    """Return time, its quality and NAIVE of stamps of any spelling.
+
+    The time is null where a stamp is none.
 
     Args:
         stamp: Seconds since the epoch, or date and time with or without a zone.
@@ -55,4 +66,5 @@ def instant(stamp: pl.Expr, reading: Reading) -> list[pl.Expr]:
     return [
         pl.coalesce(sure, local).alias(TIME_NS),
         pl.when(sure.is_null()).then(quality).otherwise(pl.lit("exact")).alias(QUALITY),
+        (sure.is_null() & local.is_not_null()).alias(NAIVE),
     ]
