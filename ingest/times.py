@@ -17,7 +17,7 @@ SECOND_NS: Final = 1_000_000_000
 #: Nanoseconds in a day. [ns]
 DAY_NS: Final = 86_400 * SECOND_NS
 
-_OFFSET = re.compile(r"([+-])(\d{2}):?(\d{2})")
+_OFFSET = re.compile(r"([+-])([0-9]{2}):?([0-9]{2})")
 
 
 def parse_zone(text: str) -> tzinfo:

@@ -12,8 +12,8 @@ _SXID: Final = re.compile(SXID)
 
 #: RFC 3339: date, time, fraction, offset.
 _RFC3339: Final = re.compile(
-    r"(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2}:\d{2})(?:[.,](\d{1,9})\d*)?"
-    r"(Z|[+-]\d{2}:\d{2})",
+    r"([0-9]{4}-[0-9]{2}-[0-9]{2})[T ]([0-9]{2}:[0-9]{2}:[0-9]{2})"
+    r"(?:[.,]([0-9]{1,9})[0-9]*)?(Z|[+-][0-9]{2}:[0-9]{2})",
     re.ASCII,
 )
 _UUID: Final = re.compile(
@@ -35,7 +35,7 @@ def number(value: object) -> int | None:
     if isinstance(value, int):
         return value
     digits = text(value)
-    is_number = re.fullmatch(r"-?\d{1,18}", digits, re.ASCII)
+    is_number = re.fullmatch(r"-?[0-9]{1,18}", digits, re.ASCII)
     return int(digits) if is_number else None
 
 

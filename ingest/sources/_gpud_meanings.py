@@ -47,8 +47,8 @@ _COMPONENTS: Final = {
     "containerd": "software",
 }
 
-_XID_WORDS: Final = re.compile(r"(?i)\bxid\b[ :=]{0,3}(\d{1,9})")
-_SXID_WORDS: Final = re.compile(r"(?i)\bsxid\b[ :=]{0,3}(\d{1,9})")
+_XID_WORDS: Final = re.compile(r"(?i)\bxid\b[ :=]{0,3}([0-9]{1,9})")
+_SXID_WORDS: Final = re.compile(r"(?i)\bsxid\b[ :=]{0,3}([0-9]{1,9})")
 
 
 def words_of(one: JsonObject) -> str:

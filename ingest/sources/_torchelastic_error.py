@@ -31,7 +31,7 @@ _CLASS: Final = re.compile(
 )
 
 #: Seconds since the epoch, as text; those whose nanoseconds fit 64 bits.
-_SECONDS: Final = re.compile(r"(\d{1,10})(?:\.(\d{0,9})\d*)?")
+_SECONDS: Final = re.compile(r"([0-9]{1,10})(?:\.([0-9]{0,9})[0-9]*)?")
 
 #: Keys of what the file tells besides, wherever it stands.
 _RANKS: Final = ("rank", "global_rank")

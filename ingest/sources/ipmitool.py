@@ -36,11 +36,13 @@ from ingest.sources._source import Batch, Head, Reading, Source
 from ingest.tables import PowerSamples
 
 _FIRST_LINE: Final = re.compile(
-    r"^[ \t]*(?:[\w.-]+: +)?Instantaneous power reading: +\d+ Watts", re.MULTILINE
+    r"^[ \t]*(?:[\w.-]+: +)?Instantaneous power reading: +[0-9]+ Watts", re.MULTILINE
 )
-_WATTS: Final = r"^(\d{1,9}) Watts$"
-_SECONDS: Final = r"^0*(\d{1,9}) Seconds\.?$"
-_SLASHED: Final = r"^(\d\d/\d\d/20\d\d \d\d:\d\d:\d\d)(?: UTC)?$"
+_WATTS: Final = r"^([0-9]{1,9}) Watts$"
+_SECONDS: Final = r"^0*([0-9]{1,9}) Seconds\.?$"
+_SLASHED: Final = (
+    r"^([0-9]{2}/[0-9]{2}/20[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2})(?: UTC)?$"
+)
 
 #: Longest period over which a mean is stored as one over about a second. [s]
 PERIOD_S: Final = 2

@@ -12,7 +12,7 @@
 """
 
 from collections.abc import Iterator
-from typing import Any, BinaryIO, Final
+from typing import Annotated, Any, BinaryIO, Final
 
 import msgspec
 import polars as pl
@@ -26,22 +26,25 @@ from ingest.sources._stamps import decimal_ns
 from ingest.tables import Operations
 from ingest.times import SECOND_NS
 
+#: An integer that 64 bits hold.
+_Number = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
+
 _FIELDS: Final = frozenset({"rank", "metric", "start_ts", "duration"})
 
 
 class _Record(msgspec.Struct):
     """A record; numbers that become times are kept as they are written."""
 
-    rank: int
+    rank: _Number
     metric: str
     start_ts: list[msgspec.Raw]
     duration: list[msgspec.Raw]
-    step: int | None = None
-    iteration: int | None = None
-    model_chunk: int | None = None
-    stage: int | None = None
-    dp_rank: int | None = None
-    tp_rank: int | None = None
+    step: _Number | None = None
+    iteration: _Number | None = None
+    model_chunk: _Number | None = None
+    stage: _Number | None = None
+    dp_rank: _Number | None = None
+    tp_rank: _Number | None = None
 
 
 def recognizes(head: Head) -> bool:

@@ -41,9 +41,11 @@ _OTHERS: Final = (
 )
 _UNITS: Final = {INDEX: ""} | dict(_METRICS.values())
 
-_LINE: Final = rf"^(\d+) *, *({'|'.join(_METRICS)}|{_OTHERS}) *, *(\d+) *, *(\S+)$"
+_LINE: Final = (
+    rf"^([0-9]+) *, *({'|'.join(_METRICS)}|{_OTHERS}) *, *([0-9]+) *, *(\S+)$"
+)
 _SURE: Final = re.compile(
-    rf"^\d+ *, *(?:{'|'.join(_METRICS)}) *, *\d{{16}} *, *\S+\s*$", re.MULTILINE
+    rf"^[0-9]+ *, *(?:{'|'.join(_METRICS)}) *, *[0-9]{{16}} *, *\S+\s*$", re.MULTILINE
 )
 
 _SERIES: Final = PowerSamples.series.name

@@ -28,8 +28,8 @@ _SHOWS: Final = 4_096
 
 #: Starts of listings; slurm.conf names nodes and partitions too, but not these.
 _TELLING: Final = re.compile(
-    r"\s*(?:JobId=\d+ .*?\bJobState=|NodeName=\S+ .*?\b(?:CPUAlloc|CPUTot)=\d"
-    r"|PartitionName=\S+\s.*?\bTotalNodes=\d|ReservationName=\S+ StartTime=)",
+    r"\s*(?:JobId=[0-9]+ .*?\bJobState=|NodeName=\S+ .*?\b(?:CPUAlloc|CPUTot)=[0-9]"
+    r"|PartitionName=\S+\s.*?\bTotalNodes=[0-9]|ReservationName=\S+ StartTime=)",
     re.DOTALL,
 )
 
@@ -89,13 +89,13 @@ def _given(cell: pl.Expr) -> pl.Expr:
 def _job_id() -> pl.Expr:
     """Return the number as sacct writes it: of an array 123_7, of a part 123+1."""
     task = value("ArrayTaskId")
-    index = pl.when(task.str.contains(r"^\d+$")).then(task)
+    index = pl.when(task.str.contains(r"^[0-9]+$")).then(task)
     array = phrase("{}_{}", value("ArrayJobId"), index.fill_null("[" + task + "]"))
     part = pl.coalesce(
         phrase("{}+{}", value(f"{kind}JobId"), value(f"{kind}JobOffset"))
         for kind in ("Het", "Pack")
     )
-    return pl.coalesce(array, part, value("JobId").str.extract(r"^(\d+)")).alias(
+    return pl.coalesce(array, part, value("JobId").str.extract(r"^([0-9]+)")).alias(
         "JobID"
     )
 

@@ -29,9 +29,9 @@ from ingest.sources._source import Batch, Head, Reading, Source
 from ingest.tables import EnergyWindows
 
 _HEADER: Final = re.compile(
-    r"start_time,window_name,elapsed_time(?:,(?:gpu\d+_energy|cpu\d+_energy))*"
+    r"start_time,window_name,elapsed_time(?:,(?:gpu[0-9]+_energy|cpu[0-9]+_energy))*"
 )
-_GPU: Final = re.compile(r"gpu(\d+)_energy")
+_GPU: Final = re.compile(r"gpu([0-9]+)_energy")
 
 #: Cells before those of energy.
 _LEADING: Final = 3

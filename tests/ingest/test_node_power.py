@@ -51,6 +51,16 @@ def test_a_node_that_nothing_names() -> None:
     assert (row["host"], row["gpu_uuid"]) == (None, "file:power.txt")
 
 
+@pytest.mark.parametrize("number", ["332", "348", "00000001"])
+def test_digits_of_other_scripts_are_none(number: str) -> None:
+    odd = number[:-1] + "\N{ARABIC-INDIC DIGIT THREE}"
+    batches = readings_of(*READING.replace(number, odd).split("\n"))
+    is_needed = number == "332"
+    assert refused(batches) == [("line 2", "power_instant_w|value")] * is_needed
+    for row in rows(batches, PowerSamples):
+        assert row["power_average_w"] is None
+
+
 def test_a_mean_over_a_minute_is_no_mean_over_a_second() -> None:
     (row,) = nodes(READING.replace("00000001", "00000060"))
     assert (row["power_instant_w"], row["power_average_w"]) == (332.0, None)

@@ -23,6 +23,7 @@ from ingest.sources import (
     trainer_state,
 )
 from ingest.tables import Checkpoints, Operations, StepTimings, TrainingMetrics
+from tests.examples import examples
 from tests.ingest.readings import held, read_lines, reading, records, refused, rows
 
 S = 10**9
@@ -139,6 +140,8 @@ def test_records_that_cannot_be_read_are_refused_alone() -> None:
             timeline(start_ts=["soon", 1.5]),
             timeline(step=None, iteration=4, start_ts=[1], duration=[2]),
             timeline()[:-1],
+            timeline(step=2**63),
+            timeline(rank=10**99),
         )
     )
     assert sorted(refused(batches)) == [
@@ -147,9 +150,11 @@ def test_records_that_cannot_be_read_are_refused_alone() -> None:
         ("line 3", "rank|type"),
         ("line 4 entry 1", "start_ts|number"),
         ("line 6", "json"),
+        ("line 7", "step|type"),
+        ("line 8", "rank|type"),
     ]
     assert [row["step"] for row in rows(batches, Operations)] == [12, 4]
-    assert records(batches) == 6
+    assert records(batches) == 8
 
 
 def event(stamp: str, name: str, kind: str, identity: str = "a1", **facts: Any) -> str:
@@ -251,7 +256,7 @@ def test_a_state_that_is_none_is_unreadable(data: bytes) -> None:
         trainer(data)
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(st.binary(max_size=300), st.integers(0, 3))
 def test_any_bytes_are_answered(data: bytes, which: int) -> None:
     source = (ndtimeline, dlrover_events, straggler_trace, trainer_state)[which].SOURCE

@@ -12,14 +12,18 @@ from ingest.sources._flight.values import integer_of, text_of
 #: by its size, in dumps as in traces.
 PRINTED: Final = 30
 
-_MEMBERS: Final = re.compile(r"\s*\[?\s*(?:\d{1,9}\s*(?:,\s*\d{1,9}\s*)*)?,?\s*\]?\s*")
-_NUMBER: Final = re.compile(r"\d{1,9}")
+_MEMBERS: Final = re.compile(
+    r"\s*\[?\s*(?:[0-9]{1,9}\s*(?:,\s*[0-9]{1,9}\s*)*)?,?\s*\]?\s*"
+)
+_NUMBER: Final = re.compile(r"[0-9]{1,9}")
 
 #: The rank at the end of a name: `nccl_trace_rank_3`, `_dump_12`, `rank7.json`.
-_RANK: Final = re.compile(r"(?:^|\D)(\d{1,7})(?:\.(?:pickle|pkl|json|bin|dump|txt))?$")
+_RANK: Final = re.compile(
+    r"(?:^|[^0-9])([0-9]{1,7})(?:\.(?:pickle|pkl|json|bin|dump|txt))?$"
+)
 
 #: A send or receive: the rank itself comes first, both by position in the group.
-PAIR: Final = re.compile(r"(?:send|recv)\s*(\d{1,9})\s*(?:->|<-)\s*(\d{1,9})")
+PAIR: Final = re.compile(r"(?:send|recv)\s*([0-9]{1,9})\s*(?:->|<-)\s*([0-9]{1,9})")
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from msgspec import Raw
 from ingest.sources._kineto.events import CollectiveArgs, Ids
 from ingest.sources._kineto.numbers import micros_to_ns
 
-_LAST_NUMBER: Final = re.compile(r"(\d{1,19})\D*$")
+_LAST_NUMBER: Final = re.compile(r"([0-9]{1,19})\D*$")
 
 _SIGN: Final = 1 << 63
 

@@ -24,7 +24,7 @@ _LEADING_ZEROS: Final = re.compile(rb'^("?)0+(?=\d)')
 
 #: Rank in a file's name, as PyTorch and its users write it: worker3, rank-0, rank_12.
 _RANK_IN_NAME: Final = re.compile(
-    r"(?<![a-z])(?:rank|worker)[-_]?(\d{1,7})(?!\d)", re.IGNORECASE
+    r"(?<![a-z])(?:rank|worker)[-_]?([0-9]{1,7})(?![0-9])", re.IGNORECASE
 )
 
 

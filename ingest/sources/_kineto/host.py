@@ -24,7 +24,7 @@ _STEP: Final = "ProfilerStep"
 _STEP_END: Final = "ProfilerSteq"
 
 #: Number of a step in its name.
-_STEP_NUMBER: Final = r"^ProfilerStep#?(\d{1,18})$"
+_STEP_NUMBER: Final = r"^ProfilerStep#?([0-9]{1,18})$"
 
 
 class Launches:

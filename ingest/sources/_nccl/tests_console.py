@@ -9,16 +9,18 @@ import polars as pl
 from ingest.sources._nccl.tests_rows import Cells, Test
 
 #: What launchers put before a line: `0: ` (srun), `[1,0]<stdout>:` (mpirun).
-_PREFIX: Final = r"^(?:\d+:|\[\d+,\d+\]<std\w+>:)?\s*"
+_PREFIX: Final = r"^(?:[0-9]+:|\[[0-9]+,[0-9]+\]<std\w+>:)?\s*"
 
 #: A line that may matter: a comment of the test, a row, or a command line.
-WANTED: Final = rf"{_PREFIX}(?:#|\d+\s+\d)|\w_perf\b"
+WANTED: Final = rf"{_PREFIX}(?:#|[0-9]+\s+[0-9])|\w_perf\b"
 
 #: The header of a table, wherever it is in a text.
 HEADER: Final = re.compile(r"#\s*size\s+(?:\w+\s+)*?(?:cpu)?time\s+algbw\s+busbw\b")
 
 _LEAD: Final = re.compile(_PREFIX)
-_RANK: Final = re.compile(r"#\s+Rank\s+\d+\s+(?:Group\s+(\d+)\s+)?Pid\s+\d+ on\s+(\S+)")
+_RANK: Final = re.compile(
+    r"#\s+Rank\s+[0-9]+\s+(?:Group\s+([0-9]+)\s+)?Pid\s+[0-9]+ on\s+(\S+)"
+)
 _STARTS: Final = re.compile(r"# Collective test starting:\s*(\S+)")
 _COMMAND: Final = re.compile(r"(?:^|[\s/])(\w{2,30}_perf)\b")
 _BEGINS: Final = re.compile(r"#\s*(?:nThread|nccl-tests version|Using devices)")

@@ -75,7 +75,7 @@ class Database:
 
     def table(self, name: str) -> str | None:
         """Return a table, or its newest version (`_V2`, `_V3`); null without one."""
-        version = re.compile(rf"{name}(?:_V(\d{{1,3}}))?")
+        version = re.compile(rf"{name}(?:_V([0-9]{{1,3}}))?")
         found = [match for one in self._names if (match := version.fullmatch(one))]
         newest = max(found, key=lambda match: int(match[1] or 0), default=None)
         return newest[0] if newest else None

@@ -15,9 +15,9 @@ from ingest.sources._nsight.gather import THREAD, noted
 
 #: Names of steps with their number, the habit that counts first.
 _NAMES: Final = (
-    r"^ProfilerStep#(\d{1,18})$",
-    r"(?i)^(?:train(?:ing)?[ _-]?)?iter(?:ation)?[ _:#=-]*(\d{1,18})$",
-    r"(?i)^(?:train(?:ing)?[ _-]?|global[ _-]?)?step[ _:#=-]*(\d{1,18})$",
+    r"^ProfilerStep#([0-9]{1,18})$",
+    r"(?i)^(?:train(?:ing)?[ _-]?)?iter(?:ation)?[ _:#=-]*([0-9]{1,18})$",
+    r"(?i)^(?:train(?:ing)?[ _-]?|global[ _-]?)?step[ _:#=-]*([0-9]{1,18})$",
 )
 
 #: What SQLite looks for, so that the other ranges, millions of them, stay in the file.

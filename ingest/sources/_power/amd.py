@@ -65,7 +65,7 @@ AMD_PATHS: Final[Mapping[tuple[str, ...], str]] = {
     ("usage", "gfx_activity"): "gfx_activity",
 }
 
-_CARD: Final = re.compile(r"card(\d+)")
+_CARD: Final = re.compile(r"card([0-9]+)")
 
 #: Numbers that stand for none: the largest of 16 and of 32 bits (amd_smi, unsupported).
 _UNSUPPORTED: Final = frozenset({"65535", "4294967295", "None", "null", ""})

@@ -17,7 +17,7 @@ TIME: Final = "timestamp"
 _QUOTED: Final = r'"[^"]*"'
 
 #: A card of rocm-smi, by its number.
-_CARD: Final = r"^card(\d+)$"
+_CARD: Final = r"^card([0-9]+)$"
 
 #: Numbers that stand for none: the largest of 16 and of 32 bits.
 _UNSUPPORTED: Final = ("65535", "4294967295")

@@ -163,7 +163,7 @@ LINK_FIELDS: Final[Mapping[str, Field]] = {
 }
 
 _LANE: Final = re.compile(
-    r"(DCGM_FI_DEV_NVLINK_\w+_ERROR(?:_COUNT)?)_(?:L(\d+)(?:_TOTAL)?|TOTAL)(?:_total)?"
+    r"(DCGM_FI_DEV_NVLINK_\w+_ERROR(?:_COUNT)?)_(?:L([0-9]+)(?:_TOTAL)?|TOTAL)(?:_total)?"
 )
 _TOTAL: Final = re.compile(r"(DCGM_FI_DEV_NVLINK_\w+?)_TOTAL(?:_total)?")
 

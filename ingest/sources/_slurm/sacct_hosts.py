@@ -18,8 +18,8 @@ NAME_BRACKETS: Final = 4
 NO_NODE: Final = frozenset({"", "None", "None assigned", "N/A"})
 
 _BRACKET: Final = re.compile(r"\[([^\[\]]*)\]")
-_RANGE: Final = re.compile(r"(\d{1,9})-(\d{1,9})")
-_NUMBER: Final = re.compile(r"\d{1,9}")
+_RANGE: Final = re.compile(r"([0-9]{1,9})-([0-9]{1,9})")
+_NUMBER: Final = re.compile(r"[0-9]{1,9}")
 _NAME: Final = re.compile(r"(?:[^,\[\]\s]|\[[0-9,-]+\])+")
 
 
