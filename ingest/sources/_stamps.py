@@ -39,7 +39,7 @@ def iso_ns(text: pl.Expr, zone: tzinfo) -> pl.Expr:
     whole = (
         pl.when(offset.is_null())
         .then(naive_to_ns(naive, zone))
-        .otherwise(naive.dt.epoch("ns") - _offset_ns(offset))
+        .otherwise(naive.dt.epoch("ns") - offset_ns(offset))
     )
     return whole + fraction_ns(fraction)
 
@@ -96,8 +96,9 @@ def decimal_ns(text: pl.Expr, unit_ns: int) -> pl.Expr:
     return parts.struct[0].cast(pl.Int64) * unit_ns + below
 
 
-def _offset_ns(offset: pl.Expr) -> pl.Expr:
-    text = offset.replace("Z", "+00:00")
+def offset_ns(offset: pl.Expr) -> pl.Expr:
+    """Return how far east of UTC an offset is (Z, UTC, +01:00, -0330). [ns]"""
+    text = offset.replace({"Z": "+00:00", " UTC": "+00:00"})
     minutes = text.str.slice(1, 2).cast(pl.Int64) * 60 + text.str.tail(2).cast(pl.Int64)
     east = pl.when(text.str.starts_with("-")).then(-minutes).otherwise(minutes)
     return east * 60 * SECOND_NS

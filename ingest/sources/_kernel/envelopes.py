@@ -7,6 +7,7 @@ import polars as pl
 
 from ingest.sources._kernel.years import SYSLOG_START
 from ingest.sources._source import Reading
+from ingest.sources._stamps import fraction_ns, offset_ns
 from ingest.times import SECOND_NS, naive_to_ns
 
 #: ISO 8601: date, time, fraction after a point or a comma, offset. Years are those
@@ -117,14 +118,9 @@ def host() -> pl.Expr:
 def boot_offset_ns() -> pl.Expr:
     """Return the time since the node started. [ns]"""
     boot = pl.col("prefix").str.extract_groups(BOOT_STAMP)
-    seconds = boot.struct[0].cast(pl.Int64) * SECOND_NS + _fraction_ns(boot.struct[1])
+    seconds = boot.struct[0].cast(pl.Int64) * SECOND_NS + fraction_ns(boot.struct[1])
     micros = pl.col("prefix").str.extract(KMSG_STAMP).cast(pl.Int64)
     return pl.coalesce(seconds, micros * 1_000)
-
-
-def _fraction_ns(digits: pl.Expr) -> pl.Expr:
-    """Return the decimals of a second as integer nanoseconds. [ns]"""
-    return digits.fill_null("0").str.pad_end(9, "0").cast(pl.Int64)
 
 
 def _stamp(day: pl.Expr, time: pl.Expr, day_format: str) -> pl.Expr:
@@ -135,24 +131,19 @@ def _stamp(day: pl.Expr, time: pl.Expr, day_format: str) -> pl.Expr:
 def _local_ns(
     day: pl.Expr, time: pl.Expr, fraction: pl.Expr, day_format: str, zone: tzinfo
 ) -> pl.Expr:
-    return naive_to_ns(_stamp(day, time, day_format), zone) + _fraction_ns(fraction)
+    return naive_to_ns(_stamp(day, time, day_format), zone) + fraction_ns(fraction)
 
 
 def _iso_ns(iso: pl.Expr) -> pl.Expr:
     """Return the instant of an ISO stamp that has an offset. [ns]"""
     stamp = _stamp(iso.struct[0], iso.struct[1], "%Y-%m-%d").dt.epoch("ns")
-    offset = iso.struct[3].replace({"Z": "+00:00", " UTC": "+00:00"})
-    minutes = offset.str.slice(1, 2).cast(pl.Int64) * 60 + offset.str.tail(2).cast(
-        pl.Int64
-    )
-    east = pl.when(offset.str.starts_with("-")).then(-minutes).otherwise(minutes)
-    return stamp + _fraction_ns(iso.struct[2]) - east * 60 * SECOND_NS
+    return stamp + fraction_ns(iso.struct[2]) - offset_ns(iso.struct[3])
 
 
 def _unix_ns() -> pl.Expr:
     """Return the instant of a stamp of seconds since 1970. [ns]"""
     unix = pl.col("prefix").str.extract_groups(UNIX_START)
-    return unix.struct[0].cast(pl.Int64) * SECOND_NS + _fraction_ns(unix.struct[1])
+    return unix.struct[0].cast(pl.Int64) * SECOND_NS + fraction_ns(unix.struct[1])
 
 
 def _syslog_ns(zone: tzinfo) -> pl.Expr:

@@ -5,6 +5,7 @@ from typing import Final
 
 import polars as pl
 
+from ingest.sources._stamps import offset_ns
 from ingest.times import SECOND_NS, naive_to_ns
 
 #: Words that stand for a value that is not there.
@@ -43,11 +44,8 @@ def instant(field: str, zone: tzinfo) -> pl.Expr:
     """Return the instant of a stamp, null where it is none. [ns]"""
     parts = given(field).str.extract_groups(_STAMP)
     moment = parts.struct[0].str.to_datetime("%Y-%m-%dT%H:%M:%S", strict=False)
-    offset = parts.struct[1].replace({"Z": "+00:00", "": None})
-    minutes = offset.str.slice(1, 2).cast(pl.Int64) * 60
-    minutes += offset.str.tail(2).cast(pl.Int64)
-    east = pl.when(offset.str.starts_with("-")).then(-minutes).otherwise(minutes)
-    exact = moment.dt.epoch("ns") - east * 60 * SECOND_NS
+    offset = parts.struct[1]
+    exact = moment.dt.epoch("ns") - offset_ns(offset)
     local = pl.when(offset.is_null()).then(naive_to_ns(moment, zone))
     epoch = pl.when(pl.col(field).str.contains(_EPOCH)).then(pl.col(field))
     return pl.coalesce(exact, local, epoch.cast(pl.Int64) * SECOND_NS)
