@@ -2,6 +2,10 @@
 
 Tools append a document for each poll or event, printed over lines or compact. Those
 that are printed over lines begin with a brace at the start of a line, and end so.
+
+The other walkers (_json_elements, _json_split) count brackets: a document that was cut
+would swallow the next one that a monitor appended. Here a line that begins one ends
+what came before it, and places are lines.
 """
 
 from collections.abc import Iterator
