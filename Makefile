@@ -6,7 +6,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test bench slow mutants lint setup
+.PHONY: demo test bench slow properties mutants lint setup
 
 demo: setup ## the main job over the sample run, ends with the path of the report
 	$(BIN)/gpuledger demo
@@ -19,6 +19,9 @@ bench: setup ## speed and memory as ratios against named peers
 
 slow: setup ## proofs that take minutes
 	$(BIN)/python -m pytest -q -m slow
+
+properties: setup ## the tests with all examples of each property, not 25 of them
+	GPULEDGER_EXAMPLES=all $(BIN)/python -m pytest -q -n auto --dist loadfile
 
 mutants: setup ## damaged copies of each format: no traceback, no hang, no lost row
 	$(BIN)/python -m pytest -q -n auto -m mutation tests/mutation

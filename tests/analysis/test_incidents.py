@@ -13,6 +13,7 @@ from analysis.incidents import ANALYSIS, IncidentEvents, Incidents
 from ingest.tables import Failures, Table
 from ingest.times import SECOND_NS
 from ingest.xids import XIDS
+from tests.examples import examples
 
 Row = dict[str, Any]
 
@@ -186,7 +187,7 @@ LINES = st.lists(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(LINES, st.randoms(use_true_random=False))
 def test_order_does_not_matter_and_no_line_is_lost(lines: list[Row], rng: Any) -> None:
     attempts = [attempt("r", "a,b", 0, 900), attempt("q", "a", 950, 2_000)]

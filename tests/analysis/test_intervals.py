@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from analysis._sweep import time_by_state
 from analysis._windows import place_in_windows, split_by_windows
 from analysis.intervals import difference_length, intersection_length, union_length
+from tests.examples import examples
 
 Interval = tuple[int, int]
 KINDS = ("compute", "communication", "memory")
@@ -99,7 +100,7 @@ def test_a_row_is_placed_in_the_window_it_starts_in(
     assert sorted(got, key=str) == sorted(expected, key=str)
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(
     st.lists(st.tuples(INTERVALS, st.sampled_from(KINDS)), max_size=4),
     st.lists(TIMES, unique=True, max_size=8),

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from analysis.attempts import Attempts
 from analysis.overlap import Overlap, measure_overlap
 from ingest.tables import Kernels
+from tests.examples import examples
 
 KINDS = ("compute", "communication", "memory")
 
@@ -187,7 +188,7 @@ def expected_windows(work: list[Work]) -> dict[int | None, tuple[int, int]]:
     return windows
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(WORK, st.sampled_from([2, 5, 1_000]))
 def test_any_trace_adds_up_and_is_that_of_sets_in_any_chunks(
     work: list[Work], chunk_rows: int

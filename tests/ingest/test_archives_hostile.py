@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from ingest import _archive_store, _archive_tar_header, _archive_zip, _expanded
 from ingest.archives import Limits
+from tests.examples import examples
 from tests.ingest.archive_builder import content, opened, reasons, special, tar, zipped
 
 FILES = {
@@ -253,7 +254,7 @@ def test_times_out_of_range_are_none(tmp_path: Path) -> None:
         assert {f.path.stat().st_mtime_ns for f in inside.found} <= {archive, 0}
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=examples(120), deadline=None)
 @given(
     packed=st.sampled_from([TAR[:6_000], ZIP, gzip.compress(TAR)]),
     changes=st.lists(

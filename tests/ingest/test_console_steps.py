@@ -11,6 +11,7 @@ from ingest.sources import SOURCES, Batch, Head, console
 from ingest.sources._stamps import decimal_ns, glog_ns, iso_ns
 from ingest.tables import Checkpoints, StepTimings, Timers, TrainingMetrics
 from ingest.times import parse_zone
+from tests.examples import examples
 from tests.ingest.readings import held, read_lines, refused, rows
 
 MS = 1_000_000
@@ -392,7 +393,7 @@ def test_a_stamp_without_a_year_is_of_the_last_that_fits(
     assert found == (at(expected) + S // 2 if expected else None)
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 @given(st.integers(0, 10**12 - 1), st.text("0123456789", max_size=12))
 def test_decimals_are_exact(whole: int, below: str) -> None:
     text = f"{whole}.{below}"

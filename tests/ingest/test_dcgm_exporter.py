@@ -17,6 +17,7 @@ from ingest.sources._prometheus import gather
 from ingest.sources._prometheus import text as text_reader
 from ingest.sources._prometheus.gpu_names import GPU_FIELDS
 from ingest.tables import PowerSamples
+from tests.examples import examples
 from tests.ingest.readings import held, reading, records, refused, repairs, rows
 
 #: When the file was written. [ns]
@@ -320,7 +321,7 @@ def test_scrapes_are_known_by_their_series(shared: Path) -> None:
         assert not dcgm_exporter.recognizes(Head(path.name, path.read_bytes()))
 
 
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=examples(30))
 @given(st.lists(st.integers(0, 2**63 - 17), min_size=1))
 def test_energy_is_exact(energies: list[int]) -> None:
     metric = "DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION"

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ingest.sources import dmesg_json
+from tests.examples import examples
 from tests.ingest.failure_samples import damage, read_bytes, sample_of, takers
 
 SOURCE = dmesg_json.SOURCE
@@ -55,7 +56,7 @@ def test_any_value_in_any_field(name: str, value: Any) -> None:
     rows_of({"pri": 4, "time": 5.25, "msg": XID} | {name: value})
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(st.one_of(st.binary(max_size=200), damage(SAMPLE)))
 def test_damage_is_answered(data: bytes) -> None:
     read_bytes(SOURCE, data)

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from ingest import _expanded, files
 from ingest._expanded import ExpandedFile, Fault
 from ingest.sources import Head
+from tests.examples import examples
 
 #: Lines that pack to a third, so that every envelope has several blocks.
 TEXT = b"".join(b"line %d %x\n" % (i, i * i * 2654435761) for i in range(40_000))
@@ -132,7 +133,7 @@ def test_a_damaged_envelope_says_so(tmp_path: Path, ending: str) -> None:
     assert fault is not None
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     ending=st.sampled_from(sorted(PACKS)),
     place=st.floats(0, 1),
@@ -156,7 +157,7 @@ def test_no_damage_raises(
     files.head_of(path)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     data=st.binary(max_size=400),
     packs=st.lists(st.sampled_from(sorted(PACKS)), max_size=2),
@@ -268,7 +269,7 @@ def test_broken_utf16_is_bad_bytes(tmp_path: Path) -> None:
     assert lone.replace("\ufffd", "") == "abc"
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(text=st.text(), cut=st.integers(0, 3), at=st.integers(65_520, 65_540))
 def test_utf16_is_the_same_wherever_a_chunk_ends(
     tmp_path_factory: pytest.TempPathFactory, text: str, cut: int, at: int

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from ingest.sources import fabric_manager
 from ingest.tables import Failures
 from ingest.times import parse_zone
+from tests.examples import examples
 from tests.ingest.failure_samples import damage, read_bytes, sample_of, takers
 from tests.ingest.readings import held, read_lines, refused, rows
 
@@ -63,7 +64,7 @@ def test_a_day_that_there_is_not_is_refused() -> None:
     assert refused(batches) == [("line 1", "time_ns|no_such_time")]
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 @given(st.one_of(st.binary(max_size=200), damage(SAMPLE)))
 def test_damage_is_answered(data: bytes) -> None:
     read_bytes(SOURCE, data)

@@ -16,6 +16,7 @@ from ingest.sources import SOURCES, Batch, Head, flight_recorder
 from ingest.sources._flight import document as flight_document
 from ingest.sources._flight.document import version_of
 from ingest.tables import Collectives, GroupStatus
+from tests.examples import examples
 from tests.ingest.readings import held, reading, records, refused, repairs, rows
 
 NS = 1_758_610_505_592_849_034
@@ -491,7 +492,7 @@ VALUES = st.recursive(
 )
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(
     st.sampled_from([*sorted(entry()), "pg_config", "pg_status", "version", "entries"]),
     VALUES,
@@ -505,7 +506,7 @@ def test_any_value_in_any_field_is_a_row_or_a_refusal(name: str, value: Any) -> 
         assert records(batches) == seen + len(refused(batches))
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(st.lists(st.tuples(st.integers(0, 9999), st.integers(0, 255)), max_size=5))
 def test_changed_bytes_are_rows_or_refusals(changes: list[tuple[int, int]]) -> None:
     for whole in (pickle.dumps(dump(entry(), entry()), 2), as_json(dump(entry()))):

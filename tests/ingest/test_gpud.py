@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ingest.sources import gpud
+from tests.examples import examples
 from tests.ingest.failure_samples import damage, read_bytes, sample_of, takers
 
 SOURCE = gpud.SOURCE
@@ -110,7 +111,7 @@ def test_what_lacks_a_field_is_refused() -> None:
     ]
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 @given(st.one_of(st.binary(max_size=200), damage(SAMPLE)))
 def test_damage_is_answered(data: bytes) -> None:
     read_bytes(SOURCE, data)

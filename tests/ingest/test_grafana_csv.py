@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from ingest.errors import UnreadableFileError
 from ingest.sources import SOURCES, Batch, Head, grafana_csv
 from ingest.tables import LinkSamples, PowerSamples
+from tests.examples import examples
 from tests.ingest.readings import held, reading, refused, rows
 
 FOLDER = Path(__file__).resolve().parents[2] / "sample_traces/formats/grafana-csv"
@@ -105,7 +106,7 @@ def test_without_a_header_nothing_can_be_told() -> None:
         of(b"1,2,3\n")
 
 
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=examples(30))
 @given(st.binary(max_size=80), st.integers(0, 900))
 def test_a_damaged_panel_keeps_the_law(noise: bytes, at: int) -> None:
     sample = SAMPLE.read_bytes()

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from ingest import files
 from ingest._guess import guess, shown
 from ingest.sources import SOURCES, Head
+from tests.examples import examples
 from tests.ingest.mapped import TIMED, parse
 
 
@@ -115,7 +116,7 @@ def test_names_are_cut_and_harmless() -> None:
     assert shown("a\nb\r\n c\0") == "a b c\N{REPLACEMENT CHARACTER}"
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(st.binary(max_size=400) | st.text('{}[]",:\\a1 \n\t;|#=', max_size=400))
 def test_any_file_is_told_in_one_short_line(data: bytes | str) -> None:
     said = told(data)

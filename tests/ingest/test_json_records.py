@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from ingest.sources import _json_split
 from ingest.sources._json_records import json_records
 from ingest.tables import Failures
+from tests.examples import examples
 
 OBJECTS: list[dict[str, Any]] = [
     {"a": 1, "text": 'brackets ]}{[ and a quote " and a \\'},
@@ -121,13 +122,13 @@ def test_an_endless_object_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (found, refused) == ([{"a": 1}], [("entry 2", "record_too_long")])
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(st.binary(max_size=300))
 def test_any_bytes_are_answered(data: bytes) -> None:
     read(data, "items")
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(st.sampled_from(sorted(SHAPES)), st.data())
 def test_damaged_shapes_are_answered(shape: str, data: st.DataObject) -> None:
     whole = SHAPES[shape]

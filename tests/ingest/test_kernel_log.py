@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from ingest.sources import kernel_log
 from ingest.sources._source import Batch, Head
 from ingest.tables import Failures
+from tests.examples import examples
 from tests.ingest.readings import held, read_lines, rows
 
 XID = "NVRM: Xid (PCI:0000:5D:00): 79, pid=1, name=python, GPU has fallen off the bus."
@@ -168,7 +169,7 @@ FRAGMENTS = (
 )
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 @given(st.lists(st.lists(st.sampled_from(FRAGMENTS), max_size=4), max_size=12))
 def test_every_telling_line_is_an_event_or_refused(pieces: list[list[str]]) -> None:
     batches = batches_of(*("".join(line) for line in pieces))

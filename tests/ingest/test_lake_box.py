@@ -12,6 +12,7 @@ from ingest._box import Box, _order, meeting
 from ingest.manifest import Part
 from ingest.staging import write_parts
 from ingest.tables import GroupStatus
+from tests.examples import examples
 
 names = st.one_of(
     st.sampled_from(["a", "b"]),
@@ -41,7 +42,7 @@ def part_of(folder: Path, rows: pl.DataFrame) -> Part:
 
 
 @given(one=some, other=some)
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=examples(50))
 def test_parts_that_share_a_key_meet(
     tmp_path_factory: pytest.TempPathFactory,
     one: list[tuple[object, ...]],

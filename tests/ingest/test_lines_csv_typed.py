@@ -12,6 +12,7 @@ from ingest.sources._lines import Block, blocks
 from ingest.sources._lines_csv import cell, split
 from ingest.sources._lines_csv_typed import typed_cells
 from ingest.tables import StepTimings
+from tests.examples import examples
 from tests.ingest.readings import reading, refused, rows
 
 NAMES = ("run_id", "step", "rank", "other")
@@ -75,7 +76,7 @@ CELL = st.sampled_from(
 
 
 @given(table=st.lists(st.tuples(CELL, CELL, CELL, CELL), min_size=1, max_size=4))
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 def test_both_ways_give_the_same_rows(table: list[tuple[str, ...]]) -> None:
     data = "".join(",".join(row) + "\n" for row in table).encode()
     block = block_of(data)

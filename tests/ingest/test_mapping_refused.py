@@ -17,6 +17,7 @@ from ingest.errors import SettingError, UnreadableFileError
 from ingest.mapping import Mapping
 from ingest.sources import Batch, Head
 from ingest.tables import Failures, Table
+from tests.examples import examples
 from tests.ingest.mapped import STEPS, TIMED, mapped, parse
 from tests.ingest.readings import held, reading, records, refused
 
@@ -183,7 +184,7 @@ def offered(batches: list[Batch], table: type[Table]) -> int:
     return sum(batch.rows[table].height for batch in batches if table in batch.rows)
 
 
-@settings(max_examples=80, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(80), suppress_health_check=[HealthCheck.too_slow])
 @given(MAPS, DATA)
 def test_no_mapping_and_no_file_ends_in_an_error(said: Any, data: bytes) -> None:
     try:
@@ -195,7 +196,7 @@ def test_no_mapping_and_no_file_ends_in_an_error(said: Any, data: bytes) -> None
     assert offered(batches, Failures) + len(refused(batches)) <= records(batches) + 1
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(st.binary(max_size=300))
 def test_no_bytes_are_a_mapping_by_chance(data: bytes) -> None:
     with pytest.raises(SettingError):
@@ -210,7 +211,7 @@ FILES = [
 TOLD = f'{TIME}{{ field = "t", unit = "epoch_s", default = 0 }}\n'
 
 
-@settings(max_examples=80)
+@settings(max_examples=examples(80))
 @given(st.sampled_from(FILES), st.integers(0, 60), st.binary(max_size=3), st.booleans())
 def test_every_record_of_a_damaged_file_is_a_row_or_refused(
     file: tuple[str, bytes], place: int, put: bytes, cut: bool
@@ -226,7 +227,7 @@ def test_the_files_are_whole_as_they_are() -> None:
         assert offered(held(mapped(TOLD, data, name)), Failures) >= 1
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(st.lists(st.text('a"",\n\r\\', max_size=8), max_size=6))
 def test_records_are_split_together_as_they_are_alone(lines: list[str]) -> None:
     alone = [split_one(line, ",") for line in lines]

@@ -12,6 +12,7 @@ from ingest._mapping_numbers import as_int64, integer, real
 from ingest._mapping_times import instant, is_naive
 from ingest._mapping_units import DURATIONS, EPOCHS, UNITS, Scale
 from ingest.times import parse_zone
+from tests.examples import examples
 
 MOST = 2**63 - 1
 
@@ -37,7 +38,7 @@ def in_columns(expression: pl.Expr, texts: list[str]) -> list[object]:
     return frame.select(expression).to_series().to_list()
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(st.lists(NUMBERS, min_size=1, max_size=5), st.sampled_from(FACTORS))
 def test_an_integer_is_the_exact_product_rounded_once(
     texts: list[str], factor: Fraction
@@ -52,7 +53,7 @@ def test_an_integer_is_the_exact_product_rounded_once(
             assert value == (whole if -MOST <= whole <= MOST else None)
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(
     st.lists(NUMBERS, min_size=1, max_size=5),
     st.sampled_from([(unit, name) for unit in UNITS for name in UNITS[unit]]),

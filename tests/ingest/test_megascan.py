@@ -15,6 +15,7 @@ from ingest.sources._megascan_events import SCHEMA, edges_of
 from ingest.sources._megascan_spans import Sequences, Spans
 from ingest.sources._source import HEAD_BYTES
 from ingest.tables import Operations
+from tests.examples import examples
 from tests.ingest.readings import held, reading, records, refused, rows
 
 REAL = "OpenSQZ_MegatronApp/data-1-pipeline-4-tensor-1-pp-aggregated-iter10.json"
@@ -208,7 +209,7 @@ def test_bytes_that_are_no_text_cost_no_operation() -> None:
     fill=st.binary(max_size=20),
     cut=st.integers(1, 4_000),
 )
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 def test_a_damaged_trace_never_raises_anything_else(
     at: int, fill: bytes, cut: int
 ) -> None:

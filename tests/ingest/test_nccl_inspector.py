@@ -14,6 +14,7 @@ from analysis.attempts import Attempts
 from analysis.collective_waits import measure_waits
 from ingest.sources import SOURCES, Batch, Head, nccl_inspector
 from ingest.tables import Collectives
+from tests.examples import examples
 from tests.ingest.readings import (
     held,
     read_lines,
@@ -233,7 +234,7 @@ def test_the_line_is_known_by_its_keys() -> None:
     assert next(s for s in SOURCES if s.recognizes(head)) is SOURCE
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 @given(st.lists(st.tuples(st.integers(0, 9999), st.integers(0, 255)), max_size=8))
 def test_changed_bytes_are_rows_or_refusals(changes: list[tuple[int, int]]) -> None:
     data = bytearray("\n".join([line(), line({"p2p_perf": pair()}), README]).encode())

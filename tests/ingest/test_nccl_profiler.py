@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from ingest.sources import SOURCES, Batch, Head, nccl_profiler
 from ingest.tables import Collectives
+from tests.examples import examples
 from tests.ingest.readings import (
     held,
     read_lines,
@@ -158,7 +159,7 @@ def test_it_is_known_by_its_categories() -> None:
         assert not SOURCE.recognizes(Head("any", other.encode()))
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 @given(st.lists(st.tuples(st.integers(0, 9999), st.integers(0, 255)), max_size=8))
 def test_changed_bytes_are_rows_or_refusals(changes: list[tuple[int, int]]) -> None:
     lines = ["[", begin(), kernel(0, CLOCK, CLOCK + 9), end(), begin(), end(), "{}]"]

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from ingest.sources import SOURCES, Batch, Head, nccl_ras
 from ingest.tables import Failures, GroupStatus
+from tests.examples import examples
 from tests.ingest.readings import held, reading, records, refused, repairs, rows
 
 SOURCE = nccl_ras.SOURCE
@@ -257,7 +258,7 @@ def test_it_is_known_by_its_keys() -> None:
         assert not SOURCE.recognizes(Head("any", other.encode()))
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 @given(st.lists(st.tuples(st.integers(0, 9999), st.integers(0, 255)), max_size=8))
 def test_changed_bytes_are_rows_or_refusals(changes: list[tuple[int, int]]) -> None:
     lost = group(missing_ranks=[missing(3, silent=True, dead=True)])

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from ingest.errors import UnreadableFileError
 from ingest.sources import SOURCES, Batch, Head, nccl_tests
 from ingest.tables import BandwidthTests
+from tests.examples import examples
 from tests.ingest.readings import held, read_lines, reading, records, refused, rows
 
 SOURCE = nccl_tests.SOURCE
@@ -304,7 +305,7 @@ def test_real_console_output(shared: Path) -> None:
         assert one["busbw_gbs"] == pytest.approx(algbw * 1.875, abs=0.011)
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 @given(
     st.booleans(),
     st.lists(st.tuples(st.integers(0, 9999), st.integers(0, 255)), max_size=8),

@@ -21,6 +21,7 @@ from ingest.tables import (
     RejectedRows,
     Table,
 )
+from tests.examples import examples
 from tests.ingest.nsight_export import (
     SCHEMA,
     Export,
@@ -248,7 +249,7 @@ SAMPLE = Path(__file__).parents[2] / "sample_traces/formats/nsight"
     fill=st.binary(min_size=1, max_size=4),
     cut=st.integers(0, 16_384),
 )
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 def test_a_damaged_file_never_raises_anything_else(
     at: int, length: int, fill: bytes, cut: int
 ) -> None:

@@ -18,6 +18,7 @@ from ingest.sources import SOURCES, Batch, Head, Reading, nvidia_smi
 from ingest.sources._lines import blocks
 from ingest.tables import PowerSamples
 from ingest.times import parse_zone
+from tests.examples import examples
 from tests.ingest.readings import held, reading, records, refused, repairs, rows
 
 HEADER = "timestamp, uuid, power.draw [W]"
@@ -419,7 +420,7 @@ WATTS = st.tuples(
 )
 
 
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=examples(30))
 @given(st.lists(WATTS, min_size=1))
 def test_a_number_is_read_as_written(cells: list[tuple[float, str, str]]) -> None:
     lines = [f"GPU-1,{blank}{watts:.2f}{unit}{blank}" for watts, blank, unit in cells]
@@ -427,7 +428,7 @@ def test_a_number_is_read_as_written(cells: list[tuple[float, str, str]]) -> Non
     assert found == [watts for watts, _, _ in cells]
 
 
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=examples(30))
 @given(st.lists(st.integers(0, 2**63 - 1), min_size=1))
 def test_a_mask_is_read_as_written(masks: list[int]) -> None:
     lines = [f"0x{mask:016X}" for mask in masks]
@@ -435,7 +436,7 @@ def test_a_mask_is_read_as_written(masks: list[int]) -> None:
     assert values(header, lines, "throttle_reasons") == masks
 
 
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=examples(30))
 @given(st.lists(st.integers(0, 2**61 // 1_000), min_size=1))
 def test_a_counter_is_exact(counts: list[int]) -> None:
     header = "timestamp, clocks_event_reasons_counters.sw_power_cap [us]"

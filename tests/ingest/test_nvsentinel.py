@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ingest.sources import nvsentinel
+from tests.examples import examples
 from tests.ingest.failure_samples import damage, read_bytes, sample_of, takers
 
 SOURCE = nvsentinel.SOURCE
@@ -108,7 +109,7 @@ def test_any_value_in_any_field(name: str, value: Any) -> None:
     read_bytes(SOURCE, json.dumps([event(**{name: value})]).encode())
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 @given(st.one_of(st.binary(max_size=200), damage(SAMPLE)))
 def test_damage_is_answered(data: bytes) -> None:
     read_bytes(SOURCE, data)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from ingest.sources._flight.pickle_plain import Plain, load_plain
 from ingest.sources._flight.pickle_scan import Fault
+from tests.examples import examples
 
 PLAIN: dict[str, Any] = {
     "version": "2.9",
@@ -180,13 +181,13 @@ def test_a_cut_pickle_is_never_read() -> None:
     assert cuts == {"truncated"}
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(st.binary(max_size=200))
 def test_any_bytes_are_loaded_or_refused(data: bytes) -> None:
     assert isinstance(load_plain(b"\x80\x02" + data), Plain | Fault)
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(
     st.sampled_from([2, 4]),
     st.lists(st.tuples(st.integers(0, 10_000), st.integers(0, 255)), max_size=6),

@@ -14,6 +14,7 @@ from ingest.errors import UnreadableFileError
 from ingest.sources import Batch, prometheus_api
 from ingest.sources._prometheus import documents
 from ingest.tables import PowerSamples
+from tests.examples import examples
 from tests.ingest.readings import held, reading, records, refused, repairs, rows
 
 #: A time that no float64 of seconds holds to the nanosecond.
@@ -101,7 +102,7 @@ def test_a_series_that_never_ends_is_refused(monkeypatch: pytest.MonkeyPatch) ->
     assert len(power(batches)) == 1
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=examples(50))
 @given(st.binary(max_size=60), st.integers(0, 1_400))
 def test_a_damaged_answer_keeps_the_law(noise: bytes, at: int) -> None:
     sample = SAMPLE.read_bytes()
@@ -113,7 +114,7 @@ def test_a_damaged_answer_keeps_the_law(noise: bytes, at: int) -> None:
     assert made + len(refused(batches)) <= records(batches) + 1
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=examples(50))
 @given(st.text(st.sampled_from('{}[]":,metricvalus0159.e+- \\'), max_size=120))
 def test_no_json_stops_the_reader(text: str) -> None:
     of('[{"metric":{"__name__":"up"},"values":' + text)

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from ingest.sources._prometheus.labels import NAME, BrokenSeriesError, labels_of
 from ingest.sources._prometheus.stamps import stamp_ns
+from tests.examples import examples
 
 
 @pytest.mark.parametrize(
@@ -37,7 +38,7 @@ def test_time_stamps_digit_by_digit(stamp: str, expected: int | None) -> None:
     assert stamp_ns(pl.Series([stamp])).to_list() == [expected]
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=examples(50))
 @given(st.integers(1, 9_223_372_035_999_999_999))
 def test_time_stamps_to_the_nanosecond(time_ns: int) -> None:
     seconds, fraction = divmod(time_ns, 10**9)

@@ -15,6 +15,7 @@ from ingest.sources._lines import blocks
 from ingest.sources._prometheus import gather
 from ingest.sources._prometheus import text as text_reader
 from ingest.tables import LinkSamples, PowerSamples
+from tests.examples import examples
 from tests.ingest.readings import held, reading, records, refused, rows
 
 #: When the file was written. [ns]
@@ -198,7 +199,7 @@ def test_real_metrics_of_nvidia_gpu_exporter(shared: Path) -> None:
         assert (records(batches), refused(batches)) == (len(comments), [])
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=examples(40))
 @given(st.binary(max_size=200), st.integers(0, 9_000))
 def test_damaged_text_keeps_the_law(noise: bytes, at: int) -> None:
     sample = SAMPLE.read_bytes()
@@ -209,7 +210,7 @@ def test_damaged_text_keeps_the_law(noise: bytes, at: int) -> None:
         assert all(refusal.rule and refusal.place for refusal in batch.refused)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=examples(40))
 @given(st.text(st.sampled_from('{}"=,#_ \\nodeinfband019.e+-\n'), max_size=80))
 def test_no_text_stops_the_reader(text: str) -> None:
     of(f"{ib('link_downed_total', 0)}\n{UNAME}\n{text}".encode())

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from ingest.sources import SOURCES, Batch, Head, promtool_dump
 from ingest.tables import LinkSamples, PowerSamples
+from tests.examples import examples
 from tests.ingest.readings import held, reading, records, refused, rows
 
 STAMP = 1_764_408_600_217
@@ -92,7 +93,7 @@ def test_a_dump_is_known() -> None:
     assert names('{"__name__": "x", "message": "a} 1 2"}\n') == []
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=examples(40))
 @given(st.binary(max_size=200), st.integers(0, 5_000))
 def test_a_damaged_dump_keeps_the_law(noise: bytes, at: int) -> None:
     sample = SAMPLE.read_bytes()

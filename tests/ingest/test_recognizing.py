@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from ingest import files
 from ingest.sources import SOURCES, Head
+from tests.examples import examples
 from tests.mutation.mutants import mutants
 
 #: Words that readers look for, and some that parsers stumble over.
@@ -30,13 +31,13 @@ def claims(head: Head) -> list[str]:
     return [source.name for source in SOURCES if source.recognizes(head)]
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(st.binary(max_size=400), st.binary(max_size=100))
 def test_any_bytes_are_answered(data: bytes, tail: bytes) -> None:
     claims(Head("any", data, (), tail))
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(
     st.lists(
         st.sampled_from([*'{}[]",:\r\n\t;|<> \x1e\0\ufeff', *WORDS]),

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from ingest.errors import UnreadableFileError
 from ingest.sources import SOURCES, Batch, Head, rocprof
 from ingest.tables import Collectives, Kernels
+from tests.examples import examples
 from tests.ingest.readings import held, reading, records, refused, rows
 
 SAMPLES = Path(__file__).parents[2] / "sample_traces/formats/rocprof"
@@ -309,7 +310,7 @@ def test_a_trace_cut_in_its_last_brackets_is_told() -> None:
     cut=st.integers(1, 5_000),
     which=st.integers(0, 1),
 )
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_a_damaged_trace_never_raises_anything_else(
     at: int, fill: bytes, cut: int, which: int
 ) -> None:

@@ -18,6 +18,7 @@ from ingest.tables import (
     RejectedRows,
     TrainingMetrics,
 )
+from tests.examples import examples
 from tests.ingest.tiny import (
     DAY,
     TINY,
@@ -121,7 +122,7 @@ files_of_words = st.lists(st.lists(words, min_size=1, max_size=5).map(" ".join))
 
 
 @given(lines=files_of_words)
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=examples(30))
 def test_every_row_is_accounted_for(
     tmp_path_factory: pytest.TempPathFactory, lines: list[str]
 ) -> None:

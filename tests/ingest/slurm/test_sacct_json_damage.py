@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from ingest.sources import _json_elements
 from ingest.sources._json_elements import Elements
 from ingest.tables import Jobs
+from tests.examples import examples
 from tests.ingest.readings import records, refused, repairs, rows
 from tests.ingest.slurm.slurm_json import Json, job_of_sacct, read
 
@@ -60,7 +61,7 @@ def test_bytes_that_are_not_text_are_replaced() -> None:
     assert (repairs(batches), records(batches)) == (1, 1)
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(
     size=st.integers(1, 40),
     jobs=st.lists(
