@@ -294,6 +294,26 @@ def test_steps_of_deepspeed_are_counted_from_the_few_that_are_told() -> None:
     ]
     work = {row["compute_ns"] for row in rows(batches, StepTimings)}
     assert work == {2_099_940_000}
+    # AND each of the five timers of a line goes with its step
+    assert [row["step"] for row in rows(batches, Timers)] == [9] * 5 + [10] * 5 + [
+        11
+    ] * 5
+
+
+def test_timers_of_a_micro_batch_go_with_the_step_that_ends_next() -> None:
+    batches = read(
+        deepspeed("01,000", "time (ms) | fwd_microstep: 7.5"),
+        deepspeed("02,000", "step=4, skipped=0, lr=[0.0001], mom=[(0.9, 0.95)]"),
+        deepspeed("02,100", TOTALS),
+        deepspeed("03,000", "time (ms) | fwd_microstep: 7.5"),
+        deepspeed("04,000", TOTALS),
+    )
+    found = [
+        r["step"]
+        for r in rows(batches, Timers)
+        if r["name"] in {"fwd_microstep", "fwd"}
+    ]
+    assert found == [4, 4, 5, 5]
 
 
 def test_totals_that_nothing_numbers_are_timers() -> None:

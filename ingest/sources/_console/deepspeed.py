@@ -8,9 +8,9 @@
 * With `wall_clock_breakdown` rank 0 prints a line of these totals after every step. The
   step's number stands only in every `steps_per_print`-th `step=` line, which comes
   before the totals of that step: the others are counted from it.
-* Where no line tells a number, there are timers and no steps. Every timer of such a
-  line is a row of `timers`, those of micro-batches too; old Megatron-LM wrote its own
-  in the same form. Only the totals of a step get its number.
+* Every timer of such a line is a row of `timers`, those of micro-batches too; old
+  Megatron-LM wrote its own in the same form. Where no line tells a number, there are
+  timers and no steps.
 * A step took `fwd + bwd + step`, what its timers saw; loading data is not in it.
 * Of `bwd`, `bwd_inner` is computing; `bwd_allreduce` also waits for other ranks, so it
   is neither communication nor wait. Parts are nested and are not added up.
@@ -76,54 +76,53 @@ class _Totals:
         found = lines.filter(pl.col("line").str.contains(_TELLING))
         if found.is_empty():
             return Batch()
-        steps = self._steps(found)
-        rows = timers(found, self._reading)
-        tables: dict[type[Table], pl.DataFrame] = dict(steps.rows)
-        if rows.height:
-            tables[Timers] = rows
-        naive = bool(found.select(is_naive(pl.col("line")).any()).item())
-        return replace(steps, rows=tables, zone_used=naive)
-
-    def _steps(self, found: pl.DataFrame) -> Batch:
-        """Return the steps that have a number by now; others wait."""
         told = found.with_columns(**_told(self._reading))
         done = pl.col("is_totals").cast(pl.Int64).cum_sum() + self._seen
-        # the totals that come next are those of the step that is told
-        told = told.with_columns(order=done, offset=pl.col("told") - done - 1)
-        self._seen = int(told["order"][-1])
+        # a line that is no total belongs to the total that comes next
+        order = done + (~pl.col("is_totals")).cast(pl.Int64)
+        told = told.with_columns(order=order, offset=pl.col("told") - order)
+        self._seen += int(told["is_totals"].sum())
         known = pl.concat([*self._waiting, told])
-        self._waiting = []
-        offset = pl.coalesce(
-            pl.col("offset").forward_fill().fill_null(pl.lit(self._offset, pl.Int64)),
-            pl.col("offset").backward_fill(),
-        )
-        numbered = known.with_columns(step=pl.col("order") + offset)
+        numbered = known.with_columns(step=pl.col("order") + self._offsets())
         latest = told["offset"].drop_nulls()
         self._offset = latest[-1] if len(latest) else self._offset
-        if self._offset is None and known.height < _MOST_WAITING:
-            self._waiting = [known]
-            return Batch()
-        return self._batch(numbered)
+        is_open = self._offset is None and known.height < _MOST_WAITING
+        self._waiting = [known] if is_open else []
+        return Batch() if is_open else self._batch(numbered)
 
     def close(self) -> Batch:
-        # steps that nothing numbered: their timers have been told
-        self._waiting = []
-        return Batch()
+        """Return the timers of steps that nothing numbered."""
+        waiting, self._waiting = self._waiting, []
+        if not waiting:
+            return Batch()
+        return self._batch(pl.concat(waiting).with_columns(step=pl.lit(None, pl.Int64)))
+
+    def _offsets(self) -> pl.Expr:
+        """Return what is to be added to the order of a line to give its step."""
+        before = pl.col("offset").forward_fill()
+        return pl.coalesce(
+            before.fill_null(pl.lit(self._offset, pl.Int64)),
+            pl.col("offset").backward_fill(),
+        )
 
     def _batch(self, numbered: pl.DataFrame) -> Batch:
-        end = pl.col("time_ns")
         known = pl.col("is_totals") & (pl.col("step") >= 0)
         no_length = pl.col("duration_ns").is_null()
         totals = numbered.filter(known).with_columns(
-            start_ns=end - pl.col("duration_ns"),
+            start_ns=pl.col("time_ns") - pl.col("duration_ns"),
             rule=pl.when(no_length).then(pl.lit("duration_ns|required")),
         )
-        return batch(totals, self._reading)
+        steps = batch(totals, self._reading)
+        tables: dict[type[Table], pl.DataFrame] = dict(steps.rows)
+        rows = timers(numbered, self._reading)
+        if rows.height:
+            tables[Timers] = rows
+        return replace(steps, rows=tables, zone_used=bool(numbered["naive"].any()))
 
 
 DEEPSPEED: Final = LineFormat(
     name="deepspeed",
-    version=2,
+    version=3,
     describes="wall_clock_breakdown of DeepSpeed, timers of old Megatron-LM",
     tables=(StepTimings, Timers),
     telling=_TELLING,

@@ -24,18 +24,20 @@ def timers(lines: pl.DataFrame, reading: Reading) -> pl.DataFrame:
     """Return rows of Timers, one for each timer of each such line.
 
     Args:
-        lines: Columns `number`, `line` and `rank`, other lines included.
+        lines: Columns `number`, `line`, `rank` and `step`, other lines included.
         reading: What is known about the file.
     """
     line = pl.col("line")
     found = lines.filter(line.str.contains(TIME_LINE)).select(
         "number",
+        "step",
         rank=pl.coalesce(line.str.extract(_RANK).cast(pl.Int32, strict=False), "rank"),
         time_ns=iso_ns(line, reading.zone),
         found=line.str.extract_all(_TIMER),
     )
     parts = pl.col("found").str.extract_groups(_TIMER)
     each = found.explode("found", empty_as_null=False).select(
+        "step",
         "rank",
         "time_ns",
         run_id=pl.lit(reading.run_id),
@@ -44,6 +46,6 @@ def timers(lines: pl.DataFrame, reading: Reading) -> pl.DataFrame:
         duration_ns=decimal_ns(parts.struct[1], _MILLISECOND_NS),
         place=phrase("line {}", "number"),
     )
-    alike = ("name", "rank", "time_ns")
+    alike = ("step", "name", "rank", "time_ns")
     nth = pl.int_range(pl.len(), dtype=pl.Int32).over(alike)
     return each.with_columns(occurrence=nth)
