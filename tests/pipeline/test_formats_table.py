@@ -37,12 +37,12 @@ def test_the_command_lists_what_readme_lists(
 
 def test_a_document_is_rewritten_between_its_markers(tmp_path: Path) -> None:
     path = tmp_path / "R.md"
-    old = f"before\n{formats_table.START}\nold\n{formats_table.END}\nafter\n"
+    old = f"before\n{formats_table.START}\nstale row\n{formats_table.END}\nafter\n"
     path.write_text(old)
     formats_table.main(path)
     new = path.read_text()
     assert new == f"before\n{formats_table.markdown()}\nafter\n"
-    assert "old" not in new
+    assert "stale row" not in new
 
 
 @pytest.mark.parametrize("text", ["", formats_table.START, formats_table.END])
