@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Protocol
 
 import polars as pl
@@ -27,6 +28,37 @@ class LineReader(Protocol):
 
     def close(self) -> Batch:
         """Return what is left when the file is at its end."""
+
+
+@dataclass(frozen=True, slots=True)
+class EachLine:
+    """Reads a format whose lines tell each all of a record.
+
+    Attributes:
+        telling: What a line of the format contains.
+        made: Gives the rows of such lines, of which there are some.
+        reading: What is known about the file.
+    """
+
+    telling: str
+    made: Callable[[pl.DataFrame, Reading], Batch]
+    reading: Reading
+
+    @classmethod
+    def reader(
+        cls, telling: str, made: Callable[[pl.DataFrame, Reading], Batch]
+    ) -> Callable[[Reading], LineReader]:
+        """Return what starts such a reader."""
+        return partial(cls, telling, made)
+
+    def take(self, lines: pl.DataFrame) -> Batch:
+        """Return the rows of the lines that are of the format."""
+        found = lines.filter(pl.col("line").str.contains(self.telling))
+        return Batch() if found.is_empty() else self.made(found, self.reading)
+
+    def close(self) -> Batch:
+        """Return nothing: no line is waited for."""
+        return Batch()
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from typing import Final
 
 import polars as pl
 
-from ingest.sources._console.format import LineFormat
+from ingest.sources._console.format import EachLine, LineFormat
 from ingest.sources._console.steps import batch
 from ingest.sources._source import Batch, Reading
 from ingest.sources._stamps import GLOG_STAMP, decimal_ns, glog_ns, is_naive, iso_ns
@@ -23,37 +23,25 @@ _TELLING: Final = (
 )
 
 
-class _Steps:
-    """Each line tells all of its step."""
-
-    def __init__(self, reading: Reading) -> None:
-        self._reading = reading
-
-    def take(self, lines: pl.DataFrame) -> Batch:
-        line = pl.col("line")
-        found = lines.filter(line.str.contains(_TELLING))
-        if found.is_empty():
-            return Batch()
-        loss = line.str.extract(r", loss: ([-+0-9.eE]{1,40})").cast(
-            pl.Float64, strict=False
-        )
-        r = self._reading
-        stamp = pl.coalesce(
-            iso_ns(line, r.zone), glog_ns(line, r.zone, r.modified_ns, r.year)
-        )
-        duration = decimal_ns(line.str.extract(_TELLING, 2), SECOND_NS)
-        steps = found.with_columns(
-            step=line.str.extract(_TELLING, 1).cast(pl.Int64, strict=False),
-            time_ns=stamp,
-            duration_ns=duration,
-            start_ns=stamp - duration,
-            loss=pl.when(loss.is_finite()).then(loss),
-            naive=is_naive(line) | line.str.contains(GLOG_STAMP),
-        )
-        return batch(steps, r)
-
-    def close(self) -> Batch:
-        return Batch()
+def _steps(found: pl.DataFrame, reading: Reading) -> Batch:
+    line = pl.col("line")
+    loss = line.str.extract(r", loss: ([-+0-9.eE]{1,40})").cast(
+        pl.Float64, strict=False
+    )
+    stamp = pl.coalesce(
+        iso_ns(line, reading.zone),
+        glog_ns(line, reading.zone, reading.modified_ns, reading.year),
+    )
+    duration = decimal_ns(line.str.extract(_TELLING, 2), SECOND_NS)
+    steps = found.with_columns(
+        step=line.str.extract(_TELLING, 1).cast(pl.Int64, strict=False),
+        time_ns=stamp,
+        duration_ns=duration,
+        start_ns=stamp - duration,
+        loss=pl.when(loss.is_finite()).then(loss),
+        naive=is_naive(line) | line.str.contains(GLOG_STAMP),
+    )
+    return batch(steps, reading)
 
 
 MAXTEXT: Final = LineFormat(
@@ -62,5 +50,5 @@ MAXTEXT: Final = LineFormat(
     describes="console lines of MaxText: step time and loss",
     tables=(StepTimings, TrainingMetrics),
     telling=_TELLING,
-    start=_Steps,
+    start=EachLine.reader(_TELLING, _steps),
 )

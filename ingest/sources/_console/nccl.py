@@ -14,11 +14,11 @@ import polars as pl
 
 from ingest.sources._console import messages
 from ingest.sources._console.failures import batch, stamped
-from ingest.sources._console.format import LineFormat
+from ingest.sources._console.format import EachLine, LineFormat
 from ingest.sources._source import Batch, Reading
 from ingest.tables import Failures
 
-_TELLING: Final = r"\S+:[0-9]{1,10}:[0-9]{1,10} \[-?[0-9]{1,4}\] .*NCCL WARN "
+_TELLING: Final = r"\S:[0-9]{1,10}:[0-9]{1,10} \[-?[0-9]{1,4}\] .*NCCL WARN "
 _HOST: Final = r"([A-Za-z0-9._-]+):[0-9]{1,10}:[0-9]{1,10} \[-?[0-9]{1,4}\] "
 
 #: Characters of a warning that serve as its name: addresses come later in it.
@@ -27,29 +27,17 @@ _NAME_CHARACTERS: Final = 80
 _TEXT: Final = r"NCCL WARN (.*)$"
 
 
-class _Warnings:
-    """Each line is an event of its own."""
-
-    def __init__(self, reading: Reading) -> None:
-        self._reading = reading
-
-    def take(self, lines: pl.DataFrame) -> Batch:
-        line = pl.col("line")
-        found = lines.filter(line.str.contains(_TELLING))
-        if found.is_empty():
-            return Batch()
-        events = found.with_columns(
-            **messages.meaning(messages.NCCL),
-            **stamped(self._reading),
-            host=line.str.extract(_HOST),
-            name=line.str.extract(_TEXT).str.head(_NAME_CHARACTERS),
-            message=pl.col("line"),
-            line_count=pl.lit(1, pl.Int64),
-        )
-        return batch(events, self._reading)
-
-    def close(self) -> Batch:
-        return Batch()
+def _warnings(found: pl.DataFrame, reading: Reading) -> Batch:
+    line = pl.col("line")
+    events = found.with_columns(
+        **messages.meaning(messages.NCCL),
+        **stamped(reading),
+        host=line.str.extract(_HOST),
+        name=line.str.extract(_TEXT).str.head(_NAME_CHARACTERS),
+        message=pl.col("line"),
+        line_count=pl.lit(1, pl.Int64),
+    )
+    return batch(events, reading)
 
 
 NCCL_WARNINGS: Final = LineFormat(
@@ -58,5 +46,5 @@ NCCL_WARNINGS: Final = LineFormat(
     describes="NCCL WARN lines, with host",
     tables=(Failures,),
     telling=_TELLING,
-    start=_Warnings,
+    start=EachLine.reader(_TELLING, _warnings),
 )

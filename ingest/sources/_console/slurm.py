@@ -14,7 +14,7 @@ from typing import Final
 import polars as pl
 
 from ingest.sources._console.failures import batch, stamped
-from ingest.sources._console.format import LineFormat
+from ingest.sources._console.format import EachLine, LineFormat
 from ingest.sources._slurm.sacct_hosts import expand
 from ingest.sources._source import Batch, Reading
 from ingest.tables import Failures
@@ -65,45 +65,31 @@ _TELLING: Final = "|".join(
 )
 
 
-class _Slurm:
-    """Each line is an event of its own, on each node that it names."""
-
-    def __init__(self, reading: Reading) -> None:
-        self._reading = reading
-
-    def take(self, lines: pl.DataFrame) -> Batch:
-        line = pl.col("line")
-        found = lines.filter(line.str.contains(_TELLING))
-        if found.is_empty():
-            return Batch()
-        kind = pl.coalesce(
-            pl.when(line.str.contains(pattern)).then(pl.lit(code))
-            for code, pattern, *_ in _KINDS
-        )
-        meanings = ("name", "component", "severity")
-        events = found.with_columns(
-            code=kind,
-            message=line,
-            line_count=pl.lit(1, pl.Int64),
-            host=_hosts(found),
-            **stamped(self._reading),
-        ).with_columns(
-            pl.col("code")
-            .replace_strict(
-                {one[0]: one[place] for one in _KINDS}, return_dtype=pl.String
-            )
-            .alias(name)
-            for place, name in enumerate(meanings, 2)
-        )
-        made = batch(events.explode("host"), self._reading)
-        is_task = pl.col("code") == "worker_exit"
-        rows = made.rows[Failures].with_columns(
-            source=pl.when(is_task).then("source").otherwise(pl.lit("scheduler"))
-        )
-        return Batch({Failures: rows}, zone_used=made.zone_used)
-
-    def close(self) -> Batch:
-        return Batch()
+def _events(found: pl.DataFrame, reading: Reading) -> Batch:
+    line = pl.col("line")
+    kind = pl.coalesce(
+        pl.when(line.str.contains(pattern)).then(pl.lit(code))
+        for code, pattern, *_ in _KINDS
+    )
+    meanings = ("name", "component", "severity")
+    events = found.with_columns(
+        code=kind,
+        message=line,
+        line_count=pl.lit(1, pl.Int64),
+        host=_hosts(found),
+        **stamped(reading),
+    ).with_columns(
+        pl.col("code")
+        .replace_strict({one[0]: one[place] for one in _KINDS}, return_dtype=pl.String)
+        .alias(name)
+        for place, name in enumerate(meanings, 2)
+    )
+    made = batch(events.explode("host"), reading)
+    is_task = pl.col("code") == "worker_exit"
+    rows = made.rows[Failures].with_columns(
+        source=pl.when(is_task).then("source").otherwise(pl.lit("scheduler"))
+    )
+    return Batch({Failures: rows}, zone_used=made.zone_used)
 
 
 def _hosts(lines: pl.DataFrame) -> pl.Series:
@@ -121,5 +107,5 @@ SLURM: Final = LineFormat(
     describes="lines of srun and slurmstepd: nodes that failed, tasks that ended",
     tables=(Failures,),
     telling=_TELLING,
-    start=_Slurm,
+    start=EachLine.reader(_TELLING, _events),
 )

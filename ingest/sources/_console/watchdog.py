@@ -16,7 +16,7 @@ import polars as pl
 
 from ingest.sources._console import messages
 from ingest.sources._console.failures import batch, stamped
-from ingest.sources._console.format import LineFormat
+from ingest.sources._console.format import EachLine, LineFormat
 from ingest.sources._source import Batch, Reading
 from ingest.tables import Failures
 
@@ -26,32 +26,18 @@ _RANK: Final = r"(?:\[| )Rank ([0-9]{1,7})\]"
 _OPERATION: Final = r"OpType=([A-Za-z0-9_]+)"
 
 
-class _Watchdog:
-    """Each line is an event of its own."""
-
-    def __init__(self, reading: Reading) -> None:
-        self._reading = reading
-
-    def take(self, lines: pl.DataFrame) -> Batch:
-        line = pl.col("line")
-        found = lines.filter(line.str.contains(_TELLING))
-        if found.is_empty():
-            return Batch()
-        events = found.with_columns(
-            **messages.meaning(_MESSAGES),
-            **stamped(self._reading),
-            rank=pl.coalesce(
-                line.str.extract(_RANK).cast(pl.Int32, strict=False), "rank"
-            ),
-            host=pl.lit(None, pl.String),
-            name=line.str.extract(_OPERATION).str.to_lowercase(),
-            message=pl.col("line"),
-            line_count=pl.lit(1, pl.Int64),
-        )
-        return batch(events, self._reading)
-
-    def close(self) -> Batch:
-        return Batch()
+def _errors(found: pl.DataFrame, reading: Reading) -> Batch:
+    line = pl.col("line")
+    events = found.with_columns(
+        **messages.meaning(_MESSAGES),
+        **stamped(reading),
+        rank=pl.coalesce(line.str.extract(_RANK).cast(pl.Int32, strict=False), "rank"),
+        host=pl.lit(None, pl.String),
+        name=line.str.extract(_OPERATION).str.to_lowercase(),
+        message=pl.col("line"),
+        line_count=pl.lit(1, pl.Int64),
+    )
+    return batch(events, reading)
 
 
 WATCHDOG: Final = LineFormat(
@@ -60,5 +46,5 @@ WATCHDOG: Final = LineFormat(
     describes="timeouts of PyTorch's NCCL watchdog, errors of CUDA",
     tables=(Failures,),
     telling=_TELLING,
-    start=_Watchdog,
+    start=EachLine.reader(_TELLING, _errors),
 )
