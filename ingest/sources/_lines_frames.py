@@ -7,7 +7,7 @@ from typing import BinaryIO
 import polars as pl
 
 from ingest.sources._lines import BLOCK_BYTES, LINE_BYTES, TOO_LONG, blocks, refuse
-from ingest.sources._source import Refusal
+from ingest.sources._source import Batch, Refusal
 from ingest.tables import Table
 
 
@@ -26,6 +26,11 @@ class Lines:
     refused: tuple[Refusal, ...]
     repairs: int
     cut_short: bool
+
+    def counted(self) -> Batch:
+        """Return a batch without rows, in which each line is a record."""
+        records = len(self.frame) + len(self.refused)
+        return Batch(refused=self.refused, records=records, repairs=self.repairs)
 
 
 def line_frames(

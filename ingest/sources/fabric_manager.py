@@ -43,11 +43,7 @@ def read(stream: BinaryIO, reading: Reading) -> Iterator[Batch]:
     for lines in line_frames(stream, Failures):
         told = pl.col("line").str.extract(_START, 5).is_in(list(_LEVELS))
         kept.append(lines.frame.filter(told))
-        yield Batch(
-            refused=lines.refused,
-            records=len(lines.frame) + len(lines.refused),
-            repairs=lines.repairs,
-        )
+        yield lines.counted()
     if kept:
         yield _batch(pl.concat(kept), reading)
 

@@ -11,10 +11,9 @@ from typing import BinaryIO, Final
 
 from ingest.sources._lines_frames import line_frames
 from ingest.sources._slurm.listing import (
-    HEADER_LINES,
     Listing,
     cells_of,
-    find_header,
+    has_header,
     with_header,
 )
 from ingest.sources._slurm.nodes import node_batch
@@ -38,23 +37,17 @@ def _is_sinfo(listing: Listing) -> bool:
 
 def recognizes(head: Head) -> bool:
     """Return whether a header of sinfo's is among the first lines."""
-    lines = [line for line in head.text.splitlines()[:HEADER_LINES] if line.strip()]
-    return find_header(lines, _is_sinfo)[1] is not None
+    return has_header(head, _is_sinfo)
 
 
 def read(stream: BinaryIO, reading: Reading) -> Iterator[Batch]:
     """Read the nodes of a listing."""
     for listing, lines in with_header(line_frames(stream, Failures), _is_sinfo):
-        count = Batch(
-            refused=lines.refused,
-            records=len(lines.frame) + len(lines.refused),
-            repairs=lines.repairs,
-        )
         if listing is None:
-            yield count
+            yield lines.counted()
             continue
         nodes, refused = cells_of(lines, listing, _WANTED, Failures)
-        yield replace(count, refused=(*lines.refused, *refused))
+        yield replace(lines.counted(), refused=(*lines.refused, *refused))
         yield node_batch(nodes, reading)
 
 

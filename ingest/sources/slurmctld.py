@@ -63,11 +63,7 @@ def read(stream: BinaryIO, reading: Reading) -> Iterator[Batch]:
         turns = years.advance(lines.frame)
         hits = lines.frame.filter(pl.col("line").str.contains(CANDIDATE))
         kept.append(hits.join(turns, on="number", how="left", maintain_order="left"))
-        yield Batch(
-            refused=lines.refused,
-            records=len(lines.frame) + len(lines.refused),
-            repairs=lines.repairs,
-        )
+        yield lines.counted()
     if not kept:
         return
     first_years = years.first_years(reading.modified_ns, reading.zone, reading.year)

@@ -18,10 +18,9 @@ from ingest.phrases import phrase
 from ingest.sources._lines_frames import line_frames
 from ingest.sources._slurm.jobs import job_rows
 from ingest.sources._slurm.listing import (
-    HEADER_LINES,
     Listing,
     cells_of,
-    find_header,
+    has_header,
     with_header,
 )
 from ingest.sources._slurm.states import WAITING, state
@@ -58,8 +57,7 @@ def _is_squeue(listing: Listing) -> bool:
 
 def recognizes(head: Head) -> bool:
     """Return whether a header of squeue's is among the first lines."""
-    lines = [line for line in head.text.splitlines()[:HEADER_LINES] if line.strip()]
-    return find_header(lines, _is_squeue)[1] is not None
+    return has_header(head, _is_squeue)
 
 
 def read(stream: BinaryIO, reading: Reading) -> Iterator[Batch]:
@@ -76,16 +74,11 @@ def read(stream: BinaryIO, reading: Reading) -> Iterator[Batch]:
                 "fields with a delimiter, START_TIME among them",
                 f'write it with squeue --all --format "{_FORMAT}"',
             )
-        count = Batch(
-            refused=lines.refused,
-            records=len(lines.frame) + len(lines.refused),
-            repairs=lines.repairs,
-        )
         if listing is None:
-            yield count
+            yield lines.counted()
             continue
         cells, refused = cells_of(lines, listing, _WANTED, Jobs)
-        yield replace(count, refused=(*lines.refused, *refused))
+        yield replace(lines.counted(), refused=(*lines.refused, *refused))
         jobs, unknown = _started(_completed(cells))
         yield Batch(refused=unknown)
         yield job_rows(jobs, reading).batch(0)

@@ -9,7 +9,7 @@ import polars as pl
 
 from ingest.phrases import phrase
 from ingest.sources._lines_frames import Lines
-from ingest.sources._source import RAW_CHARACTERS, Refusal
+from ingest.sources._source import RAW_CHARACTERS, Head, Refusal
 from ingest.tables import Table
 
 #: Rule of a line that has more or fewer cells than its header.
@@ -131,6 +131,12 @@ def with_header(
             yield None, replace(lines, frame=lines.frame.head(place), refused=())
             rest = replace(lines, frame=lines.frame.slice(place), repairs=0)
         yield listing, rest
+
+
+def has_header(head: Head, accepts: Callable[[Listing], bool]) -> bool:
+    """Return whether a header is among the first lines of a file."""
+    lines = [line for line in head.text.splitlines()[:HEADER_LINES] if line.strip()]
+    return find_header(lines, accepts)[1] is not None
 
 
 def find_header(
