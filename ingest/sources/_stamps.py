@@ -15,8 +15,9 @@ ISO_STAMP: Final = (
     r"(?:[.,]([0-9]{1,9}))?(?: ?(Z|[+-][0-9]{2}:?[0-9]{2}))?"
 )
 
-#: Stamp of glog: severity, month and day, time, fraction; neither year nor zone.
-GLOG_STAMP: Final = r"\b[IWEF]([0-9]{4}) ([0-9]{2}:[0-9]{2}:[0-9]{2})\.([0-9]{1,9}) "
+#: Stamp of glog: severity, month and day, time, fraction; neither year nor zone. In
+#: PyTorch's own (c10/util/Logging.cpp) a month before October has one digit.
+GLOG_STAMP: Final = r"\b[IWEF]([0-9]{3,4}) ([0-9]{2}:[0-9]{2}:[0-9]{2})\.([0-9]{1,9}) "
 
 #: Days that a clock may be ahead of the file's own date: zones reach 14 hours.
 _AHEAD: Final = timedelta(days=1)
@@ -66,11 +67,10 @@ def glog_ns(text: pl.Expr, zone: tzinfo, modified_ns: int, year: int | None) -> 
     latest = datetime.fromtimestamp(modified_ns // SECOND_NS, UTC) + _AHEAD
     until = latest.astimezone(zone).replace(tzinfo=None)
     years = [year] if year else range(until.year, until.year - _LEAP_REACH - 1, -1)
+    day = parts.struct[0].str.pad_start(4, "0")
     candidates = []
     for one in years:
-        stamp = pl.concat_str(
-            pl.lit(f"{one:04d}"), parts.struct[0], pl.lit(" "), parts.struct[1]
-        )
+        stamp = pl.concat_str(pl.lit(f"{one:04d}"), day, pl.lit(" "), parts.struct[1])
         naive = stamp.str.to_datetime("%Y%m%d %H:%M:%S", strict=False)
         candidates.append(naive if year else pl.when(naive <= until).then(naive))
     placed = naive_to_ns(pl.coalesce(candidates), zone)

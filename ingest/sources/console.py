@@ -53,7 +53,7 @@ _COLOUR: Final = re.compile(_COLOURS)
 def recognizes(head: Head) -> bool:
     """Return whether a line at the head or at the end is of one of the formats."""
     text = _COLOUR.sub("", f"{head.text}\n{head.tail_text}")
-    if text.lstrip().startswith(("{", "[{", "<?xml", "<!")):
+    if text.lstrip().startswith(('{"', "{\n", "{\r", "{}", "[{", "<?xml", "<!")):
         return False
     return any(re.search(one.telling, text, re.MULTILINE) for one in LINE_FORMATS)
 
@@ -62,11 +62,7 @@ def read(stream: BinaryIO, reading: Reading) -> Iterator[Batch]:
     """Read the lines of every format, block by block."""
     readers: list[LineReader] = [one.start(reading) for one in LINE_FORMATS]
     for lines in line_frames(stream, Failures):
-        yield Batch(
-            refused=lines.refused,
-            records=len(lines.frame) + len(lines.refused),
-            repairs=lines.repairs,
-        )
+        yield lines.counted()
         plain = _plain(lines.frame)
         for reader in readers:
             yield reader.take(plain)
@@ -79,7 +75,7 @@ def _plain(lines: pl.DataFrame) -> pl.DataFrame:
     bare = pl.col("line").str.replace_all(_COLOURS, "")
     return lines.select(
         "number",
-        bare.str.replace(_PREFIX, "").alias("line"),
+        bare.str.replace(_PREFIX, "").str.strip_chars_start().alias("line"),
         bare.str.extract(r"^(?: *[0-9]{1,6}: ?)?\[rank([0-9]{1,6})\]:")
         .cast(pl.Int32)
         .alias("rank"),

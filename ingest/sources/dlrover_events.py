@@ -35,7 +35,7 @@ _HEAD: Final = re.compile(
     r"\[#?\w+\] \[(?:BEGIN|END|INSTANT)\] ",
     re.MULTILINE,
 )
-_NUMBER: Final = r"([-+0-9.eE]{1,40})"
+_NUMBER: Final = r"([-+0-9.eE]{1,40}|NaN|-?Infinity)"
 _SPANS: Final = {"step": StepTimings, "save": Checkpoints, "load": Checkpoints}
 
 #: Spans that are open at once: more are events that never end. [1]
@@ -104,8 +104,7 @@ def _integer(facts: pl.Expr, key: str) -> pl.Expr:
 
 def _real(key: str) -> pl.Expr:
     text = pl.col("facts").str.extract(rf'"{key}": *{_NUMBER}[,}}]')
-    number = text.cast(pl.Float64, strict=False)
-    return pl.when(number.is_finite()).then(number)
+    return text.cast(pl.Float64, strict=False)
 
 
 def _ended(
@@ -164,7 +163,7 @@ def _refusals(events: pl.DataFrame, rule: str) -> tuple[Refusal, ...]:
 
 SOURCE: Final = Source(
     name="dlrover-events",
-    version=1,
+    version=2,
     describes="training events of DLRover: steps, checkpoints, metrics",
     tables=(StepTimings, Checkpoints, TrainingMetrics),
     options=frozenset({"zone", "run_id"}),

@@ -7,7 +7,6 @@ the summary at the end) makes no row.
 
 from collections.abc import Iterator
 from dataclasses import replace
-from math import isfinite
 from typing import Any, BinaryIO, Final
 
 import msgspec
@@ -99,19 +98,18 @@ def _step(value: object) -> int | None:
 
 
 def _real(value: object) -> float | None:
-    """Return a finite number; newer versions write numbers as text."""
+    """Return a number, finite or not; newer versions write numbers as text."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     try:
-        number = float(value)
+        return float(value)
     except (ValueError, OverflowError):
         return None
-    return number if isfinite(number) else None
 
 
 SOURCE: Final = Source(
     name="trainer-state",
-    version=1,
+    version=2,
     describes="trainer_state.json of transformers: loss and gradient norm by step",
     tables=(TrainingMetrics,),
     options=frozenset({"run_id"}),

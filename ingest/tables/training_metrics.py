@@ -20,5 +20,9 @@ class TrainingMetrics(Table):
     step = c.number("Optimizer step.")
     time_ns = c.time_ns("When it was logged.", nullable=True)
     loss = c.real("Training loss.", nullable=True)
+    loss_is_finite = c.flag(
+        "Whether the loss was a finite number; null where none was logged.",
+        nullable=True,
+    )
     grad_norm = c.real("Norm of the gradient.", nullable=True)
     skipped = c.flag("Whether the step was skipped.", nullable=True)

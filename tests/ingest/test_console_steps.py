@@ -157,6 +157,30 @@ def test_a_skipped_iteration_has_no_loss() -> None:
     assert (row["skipped"], row["loss"]) == (True, None)
 
 
+def test_a_loss_that_is_no_number_shows() -> None:
+    lost = " lm loss: nan | grad norm: inf |"
+    (row,) = rows(read(megatron(3, "5.0", more=lost)), TrainingMetrics)
+    assert (row["loss"], row["loss_is_finite"], row["grad_norm"]) == (None, False, None)
+    # old versions wrote no colon
+    (row,) = rows(read(megatron(3, "5.0", more=" lm loss 6.5E+00 |")), TrainingMetrics)
+    assert (row["loss"], row["loss_is_finite"]) == (6.5, True)
+
+
+@pytest.mark.parametrize("prefix", ["[default7]:", "15: ", "[rank3]:"])
+def test_timers_are_read_behind_a_launchers_prefix(prefix: str) -> None:
+    lines = [
+        megatron(10, "300.0", "2026-03-02 12:00:00"),
+        "(min, max) time across ranks (ms):",
+        "    save-checkpoint ................................: (1000.00, 2000.50)",
+        "times across ranks (ms):",
+        "  forward-compute:",
+        "     rank  0: 1201.10",
+    ]
+    batches = read(*(f"{prefix}{line}" for line in lines))
+    assert len(rows(batches, Timers)) == 3
+    assert len(rows(batches, Checkpoints)) == 1
+
+
 def test_the_zone_of_a_stamp_is_the_files() -> None:
     line = megatron(1, "1000.0", "2026-03-02 13:00:01")
     berlin = {"zone": parse_zone("Europe/Berlin"), "zone_basis": "run_card"}
@@ -351,6 +375,7 @@ def test_metrics_of_the_trainer_take_the_step_of_the_bar_before() -> None:
         (r["step"], r["loss"], r["grad_norm"]) for r in rows(batches, TrainingMetrics)
     ]
     assert found == [(50, 2.5, 1.25), (55, 2.25, None)]
+    assert console.recognizes(Head("any", b"{'loss': 9.5, 'learning_rate': 1e-05}\n"))
     assert refused(batches) == [("line 1", "step|required")]
 
 
@@ -403,6 +428,8 @@ def test_iso_stamps(text: str, expected: int | None) -> None:
         ("0101", "2026-01-02 00:00:00", "2026-01-01 23:59:59"),
         ("0229", "2026-03-02 00:00:00", "2024-02-29 23:59:59"),
         ("0230", "2026-03-02 00:00:00", None),
+        # PyTorch's own logger writes months before October with one digit
+        ("301", "2026-03-02 00:00:00", "2026-03-01 23:59:59"),
     ],
 )
 def test_a_stamp_without_a_year_is_of_the_last_that_fits(

@@ -25,7 +25,7 @@ _TELLING: Final = (
 
 def _steps(found: pl.DataFrame, reading: Reading) -> Batch:
     line = pl.col("line")
-    loss = line.str.extract(r", loss: ([-+0-9.eE]{1,40})").cast(
+    loss = line.str.extract(r", loss: ([-+0-9.eEnaif]{1,40})").cast(
         pl.Float64, strict=False
     )
     stamp = pl.coalesce(
@@ -38,7 +38,7 @@ def _steps(found: pl.DataFrame, reading: Reading) -> Batch:
         time_ns=stamp,
         duration_ns=duration,
         start_ns=stamp - duration,
-        loss=pl.when(loss.is_finite()).then(loss),
+        loss=loss,
         naive=is_naive(line) | line.str.contains(GLOG_STAMP),
     )
     return batch(steps, reading)
@@ -46,7 +46,7 @@ def _steps(found: pl.DataFrame, reading: Reading) -> Batch:
 
 MAXTEXT: Final = LineFormat(
     name="maxtext",
-    version=1,
+    version=2,
     describes="console lines of MaxText: step time and loss",
     tables=(StepTimings, TrainingMetrics),
     telling=_TELLING,

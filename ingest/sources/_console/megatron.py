@@ -61,10 +61,9 @@ def iteration() -> pl.Expr:
 
 
 def _real(key: str) -> pl.Expr:
-    """Return a value by the regular expression of its key, null where not finite."""
-    text = pl.col("line").str.extract(rf"(?i)\| *{key} *[:=] *{_NUMBER}")
-    number = text.cast(pl.Float64, strict=False)
-    return pl.when(number.is_finite()).then(number)
+    """Return a value by the regular expression of its key."""
+    text = pl.col("line").str.extract(rf"(?i)\| *{key} *[:= ] *{_NUMBER}")
+    return text.cast(pl.Float64, strict=False)
 
 
 def _told(reading: Reading) -> dict[str, pl.Expr]:
@@ -139,7 +138,7 @@ class _Iterations:
 
 MEGATRON: Final = LineFormat(
     name="megatron",
-    version=1,
+    version=2,
     describes="iteration lines of Megatron-LM and its forks: mean step time, loss,"
     " gradient norm",
     tables=(StepTimings, TrainingMetrics),

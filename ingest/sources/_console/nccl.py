@@ -42,7 +42,7 @@ def _warnings(found: pl.DataFrame, reading: Reading) -> Batch:
 
 NCCL_WARNINGS: Final = LineFormat(
     name="nccl-warn",
-    version=1,
+    version=2,
     describes="NCCL WARN lines, with host",
     tables=(Failures,),
     telling=_TELLING,

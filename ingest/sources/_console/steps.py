@@ -14,7 +14,7 @@ from ingest.sources._source import RAW_CHARACTERS, Batch, Reading, Refusal
 from ingest.tables import StepTimings, Table, TrainingMetrics
 
 #: Columns of TrainingMetrics that a line may tell; a line that tells none makes no row.
-METRICS: Final = ("loss", "grad_norm", "skipped")
+METRICS: Final = ("loss", "loss_is_finite", "grad_norm", "skipped")
 
 #: Columns of a line that `batch` takes, beside those of METRICS.
 COLUMNS: Final = {
@@ -42,7 +42,7 @@ def batch(lines: pl.DataFrame, reading: Reading, unit: str = "line") -> Batch:
     Args:
         lines: Columns of COLUMNS; those that a format never tells may be missing. A
             `rule` is why a line is refused. Without a `duration_ns` a line makes no
-            row of StepTimings.
+            row of StepTimings. What is logged and no finite number becomes null.
         reading: What is known about the file.
         unit: What `number` counts.
     """
@@ -51,7 +51,13 @@ def batch(lines: pl.DataFrame, reading: Reading, unit: str = "line") -> Batch:
         for name, dtype in COLUMNS.items()
         if name not in lines.columns
     ]
-    lines = lines.with_columns(missing)
+    lines = lines.with_columns(missing).with_columns(
+        *(
+            pl.when(pl.col(n).is_finite()).then(n).alias(n)
+            for n in ("loss", "grad_norm")
+        ),
+        loss_is_finite=pl.col("loss").is_finite(),
+    )
     good = lines.filter(pl.col("rule").is_null()).with_columns(
         run_id=pl.lit(reading.run_id), place=phrase(f"{unit} {{}}", "number")
     )

@@ -195,7 +195,7 @@ def _saves(timers: pl.DataFrame) -> pl.DataFrame:
 
 MEGATRON_TIMERS: Final = LineFormat(
     name="megatron-timers",
-    version=1,
+    version=2,
     describes="timers of Megatron-LM (max, minmax, all) and its --log-straggler report",
     tables=(Timers, Checkpoints),
     telling=_TELLING,

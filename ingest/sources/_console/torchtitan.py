@@ -35,8 +35,7 @@ _TELLING: Final = rf"{_STEP}|{_BEGIN}|{_GC}|{_STATE}"
 
 def _real(key: str) -> pl.Expr:
     text = pl.col("line").str.extract(rf"\b{key}: +([-+0-9.eEnaif]{{1,40}})")
-    number = text.cast(pl.Float64, strict=False)
-    return pl.when(number.is_finite()).then(number)
+    return text.cast(pl.Float64, strict=False)
 
 
 def _told(reading: Reading) -> dict[str, pl.Expr]:
@@ -131,7 +130,7 @@ def _others(told: pl.DataFrame, reading: Reading) -> dict[type[Table], pl.DataFr
 
 TORCHTITAN: Final = LineFormat(
     name="torchtitan-lines",
-    version=1,
+    version=2,
     describes="console lines of torchtitan: steps, loss, garbage collection,"
     " checkpoints",
     tables=(StepTimings, TrainingMetrics, Timers, Checkpoints),

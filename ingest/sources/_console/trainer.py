@@ -29,9 +29,8 @@ def _last_bar() -> pl.Expr:
 
 
 def _real(key: str) -> pl.Expr:
-    text = pl.col("line").str.extract(rf"'{key}': '?([-+0-9.eE]{{1,40}})'?[,}}]")
-    number = text.cast(pl.Float64, strict=False)
-    return pl.when(number.is_finite()).then(number)
+    text = pl.col("line").str.extract(rf"'{key}': '?([-+0-9.eEnaif]{{1,40}})'?[,}}]")
+    return text.cast(pl.Float64, strict=False)
 
 
 class _Trainer:
@@ -65,7 +64,7 @@ class _Trainer:
 
 TRAINER: Final = LineFormat(
     name="hf-trainer",
-    version=1,
+    version=2,
     describes="metrics that the Trainer of transformers prints beside its progress bar",
     tables=(TrainingMetrics,),
     telling=_METRICS,

@@ -42,7 +42,7 @@ def _errors(found: pl.DataFrame, reading: Reading) -> Batch:
 
 WATCHDOG: Final = LineFormat(
     name="nccl-watchdog",
-    version=1,
+    version=2,
     describes="timeouts of PyTorch's NCCL watchdog, errors of CUDA",
     tables=(Failures,),
     telling=_TELLING,
