@@ -1,6 +1,7 @@
 """Damaged copies of a file, the same ones for the same seed."""
 
 import random
+import re
 from collections.abc import Callable, Iterator
 
 #: Bytes that readers are known to stumble over.
@@ -18,6 +19,20 @@ HOSTILE = (
 #: Digits that are none to a parser of integers, half a character, and deep nesting.
 ODD = ("\u0663".encode(), b"\\ud800", b"[" * 3_000, b"\x1e", b"\x85")
 HOSTILE_NUMBERS = (b"9223372036854775808", b"-9223372036854775809", b"1" * 400)
+
+#: What stands in the place of a value: other types, and what no column holds.
+VALUES = (
+    *HOSTILE_NUMBERS,
+    *(b"null", b"true", b"[]", b"{}", b'"x"', b'""', b"[1]", b'{"a": 1}'),
+    *(b"NaN", b"1e999", b"-0.0", b"1.5", b"-1", b"0", b"1e18", b"4294967296"),
+    str(1 << 128).encode(),
+    ODD[0],
+)
+
+#: A number, a text in quotes that is no key, or a word of JSON.
+VALUE = re.compile(
+    rb'-?\b[0-9]+(?:\.[0-9]+)?\b|"[^"\\\n]*"(?!\s*:)|\b(?:true|false|null)\b'
+)
 
 Damage = Callable[[random.Random, bytes], bytes]
 
@@ -55,6 +70,14 @@ def replace_number(chance: random.Random, data: bytes) -> bytes:
     )
 
 
+def replace_value(chance: random.Random, data: bytes) -> bytes:
+    places = [match.span() for match in VALUE.finditer(data)]
+    if not places:
+        return flip(chance, data)
+    start, end = chance.choice(places)
+    return data[:start] + chance.choice(VALUES) + data[end:]
+
+
 def shuffle(chance: random.Random, data: bytes) -> bytes:
     lines = data.splitlines(keepends=True)
     chance.shuffle(lines)
@@ -85,6 +108,7 @@ DAMAGES: tuple[Damage, ...] = (
     flip,
     insert,
     replace_number,
+    replace_value,
     shuffle,
     duplicate,
     drop,
