@@ -1,10 +1,7 @@
 """Answers of the HTTP API: vectors, matrices, exports, errors, damage, equal keys."""
 
-import io
 import json
-from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 import pytest
@@ -12,46 +9,20 @@ import pytest
 from analysis._energy_samples import mark_doubts, one_per_time
 from ingest.errors import UnreadableFileError
 from ingest.lake import snapshot
-from ingest.sources import SOURCES, Batch, Head, prometheus_api
+from ingest.sources import SOURCES, Head, prometheus_api
 from ingest.tables import LinkSamples, PowerSamples, RejectedRows
-from tests.ingest.readings import held, reading, records, refused, repairs, rows
+from tests.ingest.prometheus_answers import (
+    AT,
+    AT_NS,
+    POWER,
+    labels,
+    matrix,
+    of,
+    power,
+    vector,
+)
+from tests.ingest.readings import records, refused, repairs, rows
 from tests.ingest.tiny import assert_accounted, candidate, ingest
-
-#: A time that no float64 of seconds holds to the nanosecond.
-AT = "1773114089.943"
-AT_NS = 1_773_114_089_943_000_000
-
-POWER = "DCGM_FI_DEV_POWER_USAGE"
-
-
-def labels(metric: str = POWER, gpu: str = "GPU-1", **more: str) -> dict[str, str]:
-    return {"__name__": metric, "UUID": gpu, "Hostname": "node-1"} | more
-
-
-def vector(*series: tuple[dict[str, str], str], at: str = AT) -> str:
-    found = ",".join(
-        f'{{"metric":{json.dumps(named)},"value":[{at},{json.dumps(value)}]}}'
-        for named, value in series
-    )
-    return f'{{"status":"success","data":{{"resultType":"vector","result":[{found}]}}}}'
-
-
-def matrix(*series: tuple[dict[str, str], list[tuple[str, str]]]) -> str:
-    found = ",".join(
-        f'{{"metric":{json.dumps(named)},"values":'
-        f"[{','.join(f'[{at},{json.dumps(v)}]' for at, v in values)}]}}"
-        for named, values in series
-    )
-    return f'{{"status":"success","data":{{"resultType":"matrix","result":[{found}]}}}}'
-
-
-def of(text: str | bytes) -> list[Batch]:
-    data = text.encode() if isinstance(text, str) else text
-    return held(prometheus_api.read(io.BytesIO(data), reading()))
-
-
-def power(batches: Iterable[Batch]) -> list[dict[str, Any]]:
-    return rows(batches, PowerSamples)
 
 
 def test_an_instant_query() -> None:

@@ -1,62 +1,30 @@
 """Answers of the HTTP API that are cut, damaged or longer than memory."""
 
-import io
 import json
-from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ingest.errors import UnreadableFileError
-from ingest.sources import Batch, prometheus_api
+from ingest.sources import prometheus_api
 from ingest.sources._prometheus import documents
-from ingest.tables import PowerSamples
 from tests.examples import examples
-from tests.ingest.readings import held, reading, records, refused, repairs, rows
-
-#: A time that no float64 of seconds holds to the nanosecond.
-AT = "1773114089.943"
-AT_NS = 1_773_114_089_943_000_000
-
-POWER = "DCGM_FI_DEV_POWER_USAGE"
+from tests.ingest.prometheus_answers import (
+    AT,
+    labels,
+    matrix,
+    of,
+    power,
+    vector,
+)
+from tests.ingest.readings import records, refused, repairs
 
 SAMPLE = (
     Path(__file__).resolve().parents[2]
     / "sample_traces/formats/prometheus-api/range.json"
 )
-
-
-def labels(metric: str = POWER, gpu: str = "GPU-1", **more: str) -> dict[str, str]:
-    return {"__name__": metric, "UUID": gpu, "Hostname": "node-1"} | more
-
-
-def vector(*series: tuple[dict[str, str], str], at: str = AT) -> str:
-    found = ",".join(
-        f'{{"metric":{json.dumps(named)},"value":[{at},{json.dumps(value)}]}}'
-        for named, value in series
-    )
-    return f'{{"status":"success","data":{{"resultType":"vector","result":[{found}]}}}}'
-
-
-def matrix(*series: tuple[dict[str, str], list[tuple[str, str]]]) -> str:
-    found = ",".join(
-        f'{{"metric":{json.dumps(named)},"values":'
-        f"[{','.join(f'[{at},{json.dumps(v)}]' for at, v in values)}]}}"
-        for named, values in series
-    )
-    return f'{{"status":"success","data":{{"resultType":"matrix","result":[{found}]}}}}'
-
-
-def of(text: str | bytes) -> list[Batch]:
-    data = text.encode() if isinstance(text, str) else text
-    return held(prometheus_api.read(io.BytesIO(data), reading()))
-
-
-def power(batches: Iterable[Batch]) -> list[dict[str, Any]]:
-    return rows(batches, PowerSamples)
 
 
 def test_of_a_cut_answer_the_whole_series_are_read() -> None:
