@@ -61,7 +61,7 @@ _TOOL: Final = Tool(
 
 SOURCE: Final = Source(
     name="amd-smi",
-    version=1,
+    version=2,
     describes="CSV or JSON of amd-smi metric",
     tables=(PowerSamples,),
     options=frozenset({"zone", "cluster", "name"}),

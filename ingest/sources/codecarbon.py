@@ -138,7 +138,7 @@ def _is_broken(text: pl.Expr) -> pl.Expr:
 
 SOURCE: Final = Source(
     name="codecarbon",
-    version=1,
+    version=2,
     describes="CSV of emissions of CodeCarbon",
     tables=(EnergyWindows,),
     options=frozenset({"zone", "cluster", "name"}),

@@ -114,7 +114,7 @@ def _batch(lines: pl.DataFrame, layout: Layout | None, reading: Reading) -> Batc
 
 SOURCE: Final = Source(
     name="nvidia-smi",
-    version=2,
+    version=3,
     describes="CSV of nvidia-smi --query-gpu",
     tables=(PowerSamples,),
     options=frozenset({"zone", "cluster", "name"}),

@@ -1,6 +1,6 @@
 """XML of `nvidia-smi -q -x`, one document or, with `-l`, one after the other.
 
-* Three schemas are read, those of the drivers from 2012 to 590: see _power.smi_names.
+* Four schemas are read, those of the drivers from 2012 to 610: see _power.smi_names.
   `power_draw` is stored as `power_average_w`, as in a log of `--query-gpu`.
 * The time of a document is local and in whole seconds: its zone comes from the run card
   or `--zone`, and without either the rows are `zone_assumed`.
@@ -70,7 +70,7 @@ def _cells(gpus: list[Gpu], reading: Reading) -> pl.DataFrame:
 
 SOURCE: Final = Source(
     name="nvidia-smi-xml",
-    version=1,
+    version=2,
     describes="XML of nvidia-smi -q -x, one document or many",
     tables=(PowerSamples,),
     options=frozenset({"zone", "cluster", "name"}),

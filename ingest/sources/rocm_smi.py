@@ -50,7 +50,7 @@ _TOOL: Final = Tool(
 
 SOURCE: Final = Source(
     name="rocm-smi",
-    version=1,
+    version=2,
     describes="JSON or CSV of rocm-smi, one look",
     tables=(PowerSamples,),
     options=frozenset({"cluster", "name"}),

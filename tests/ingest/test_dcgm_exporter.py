@@ -54,6 +54,21 @@ def one(*lines: str) -> dict[str, Any]:
     return row
 
 
+@pytest.mark.parametrize(
+    ("label", "expected"),
+    [
+        ('gpu="0",pci_bus_id="00000000:5D:00.0"', "pci:0000:5d:00"),
+        ('gpu="3"', "index:3"),
+        ('job="dcgm"', "file:dcgm.prom"),
+    ],
+)
+def test_a_masked_uuid_names_no_gpu(label: str, expected: str) -> None:
+    nil = series(gpu="GPU-00000000-0000-0000-0000-000000000000")
+    told = reading(modified_ns=WRITTEN_NS, name="dcgm.prom")
+    (row,) = samples(read(f"{nil} 5".replace('gpu="0"', label), told=told))
+    assert (row["gpu_uuid"], row["host"]) == (expected, "node-1")
+
+
 def test_a_scrape_has_the_time_of_its_file() -> None:
     batches = read(
         f"# HELP {POWER} Power draw (in W).",

@@ -24,6 +24,7 @@ from tests.ingest.readings import held, reading, records, refused, repairs, rows
 HEADER = "timestamp, uuid, power.draw [W]"
 STAMP = "2023/07/14 10:12:46.483"
 NOON = "2023/07/14 12:00:00.000"
+NIL = "GPU-00000000-0000-0000-0000-000000000000"
 
 
 def read(*lines: str, told: Reading | None = None) -> list[Batch]:
@@ -184,6 +185,9 @@ def test_what_is_neither_is_refused(field: str, column: str, cell: str) -> None:
     [
         ("uuid, pci.bus_id, index", "GPU-1, 00000000:5D:00.0, 3", "GPU-1"),
         ("uuid, pci.bus_id, index", "[N/A], 00000000:5D:00.0, 3", "pci:0000:5d:00"),
+        ("uuid, pci.bus_id", f"{NIL}, 00000000:5D:00.0", "pci:0000:5d:00"),
+        ("uuid, index", f"{NIL}, 3", "index:3"),
+        ("uuid", NIL, "file:log.csv"),
         ("gpu_bus_id, index", "0000000A:5D:00.0, 3", "pci:000a:5d:00"),
         ("index", "3", "index:3"),
         ("name", "NVIDIA H100", "file:log.csv"),
@@ -376,7 +380,8 @@ def test_captures_of_drivers_590_to_610(shared: Path) -> None:
             batches = held(nvidia_smi.read(io.BytesIO(text.encode()), reading()))
             (row,) = samples(batches)
             assert refused(batches) == []
-            assert row["gpu_uuid"] == cell["uuid"]
+            place = f"0000:{cell['pci.bus_id'][9:14].lower()}"
+            assert (cell["uuid"], row["gpu_uuid"]) == (NIL, f"pci:{place}")
             draw = float(cell["power.draw [W]"].removesuffix(" W"))
             assert row["power_average_w"] == draw
             assert row["sm_clock_mhz"] == number_of(cell["clocks.current.sm [MHz]"])

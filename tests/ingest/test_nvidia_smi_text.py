@@ -64,11 +64,24 @@ def power(*pairs: str) -> list[str]:
             ],
             (629.45, 588.39, 700.0),
         ),
+        (
+            power(
+                "Average Power Draw : N/A",
+                "Instantaneous Power Draw : 38.89 W",
+                "GPU Ceiling Power Limit",
+                "    Current Power Limit : 250.00 W",
+                "    Requested Power Limit : 260.00 W",
+                "GPU Base Power",
+                "    Current Base Power : 90.00 W",
+                "Max Power Limit : 350.00 W",
+            ),
+            (None, 38.89, 250.0),
+        ),
     ],
-    ids=["v11", "v12", "v13"],
+    ids=["v11", "v12", "v13", "610"],
 )
 def test_the_ages_of_power(
-    lines: list[str], expected: tuple[float, float | None, float]
+    lines: list[str], expected: tuple[float | None, float | None, float]
 ) -> None:
     (row,) = samples(read(LOG, STAMP, GPU, *lines))
     found = (row["power_average_w"], row["power_instant_w"], row["power_limit_w"])
@@ -166,3 +179,12 @@ def test_captures_of_drivers_590_to_610(shared: Path) -> None:
     (name,) = [name for name in found if "h200-mig" in name]
     assert [row["utilization_ratio"] for row in found[name]] == [None, None]
     assert [row["power_average_w"] for row in found[name]] == [78.28, 294.94]
+    assert all(row["power_limit_w"] for looks in found.values() for row in looks)
+    limits = [
+        looks[0]["power_limit_w"] for name, looks in found.items() if "610" in name
+    ]
+    assert limits == [250.0, 250.0]
+    gpus = {row["gpu_uuid"] for looks in found.values() for row in looks}
+    assert gpus == {
+        f"pci:0000:{place}" for place in ("0c:00", "00:09", "83:00", "01:00")
+    }

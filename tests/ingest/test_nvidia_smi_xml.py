@@ -77,10 +77,22 @@ def drawing(power: int, uuid: str = "GPU-1") -> str:
             ),
             (8.81, 8.44, 70.0),
         ),
+        (
+            (
+                "<gpu_power_readings><average_power_draw>8.81 W</average_power_draw>"
+                "<instant_power_draw>8.44 W</instant_power_draw>"
+                "<gpu_ceiling_power_limit>"
+                "<current_power_limit>250.00 W</current_power_limit>"
+                "<requested_power_limit>260.00 W</requested_power_limit>"
+                "</gpu_ceiling_power_limit>"
+                "<max_power_limit>350.00 W</max_power_limit></gpu_power_readings>"
+            ),
+            (8.81, 8.44, 250.0),
+        ),
     ],
-    ids=["v11", "v12", "v13"],
+    ids=["v11", "v12", "v13", "610"],
 )
-def test_the_three_schemas_of_power(
+def test_the_schemas_of_power(
     group: str, expected: tuple[float, float | None, float]
 ) -> None:
     (row,) = samples(read(document(gpu(group))))
@@ -160,8 +172,10 @@ def test_only_what_is_meant_is_taken() -> None:
     assert row["gpu_uuid"] == "GPU-1"
 
 
-def test_a_gpu_without_a_uuid_has_its_address() -> None:
-    (row,) = samples(read(document(gpu("<uuid>N/A</uuid>", "00000000:5D:00.0"))))
+@pytest.mark.parametrize("uuid", ["N/A", "GPU-00000000-0000-0000-0000-000000000000"])
+def test_a_gpu_without_a_uuid_has_its_address(uuid: str) -> None:
+    told = gpu(f"<uuid>{uuid}</uuid>", "00000000:5D:00.0")
+    (row,) = samples(read(document(told)))
     assert row["gpu_uuid"] == "pci:0000:5d:00"
 
 

@@ -8,7 +8,7 @@ from typing import Final
 import polars as pl
 
 from ingest.sources._lines import refuse_all
-from ingest.sources._power.address import PATTERN, PREFIX
+from ingest.sources._power.address import MASKED, PATTERN, PREFIX
 from ingest.sources._power.fields import (
     ADDRESS,
     HOST,
@@ -156,7 +156,7 @@ def _host(reading: Reading) -> pl.Expr:
 def _gpu(reading: Reading) -> pl.Expr:
     address = pl.col(ADDRESS).str.to_lowercase().str.extract(PATTERN)
     return pl.coalesce(
-        UUID,
+        pl.when(~pl.col(UUID).str.contains(MASKED)).then(UUID),
         pl.concat_str(pl.lit(PREFIX), address),
         pl.concat_str(pl.lit("index:"), INDEX),
         pl.lit(f"file:{reading.name}"),

@@ -2,7 +2,8 @@
 
 The names of `nvidia-smi --query-gpu` stand for both. Power moved twice: schema 11 has
 `power_readings`, schema 12 `gpu_power_readings` with a `power_draw`, schema 13 the same
-with an average and an instant draw. The text took the same steps.
+with an average and an instant draw; driver 610 has the limits in a group of their own,
+one deeper. The text took the same steps.
 """
 
 from typing import Final
@@ -54,6 +55,11 @@ FIELD_OF_PATH: Final[dict[tuple[str, ...], str]] = {
     **{("power_readings", tag): field for tag, field in _OF_POWER.items()},
     **{("gpu_power_readings", tag): field for tag, field in _OF_POWER.items()},
     **{
+        ("gpu_power_readings", "gpu_ceiling_power_limit", tag): field
+        for tag, field in _OF_POWER.items()
+        if tag.endswith("power_limit")
+    },
+    **{
         ("module_power_readings", tag): f"module.{field}"
         for tag, field in _OF_POWER.items()
     },
@@ -80,6 +86,7 @@ FIELD_OF_LINE: Final[dict[tuple[str, str], str]] = {
         for heading, prefix in (
             ("Power Readings", ""),
             ("GPU Power Readings", ""),
+            ("GPU Ceiling Power Limit", ""),
             ("Module Power Readings", "module."),
         )
         for key, field in (

@@ -12,15 +12,16 @@ from ingest.sources._source import Batch, Reading
 from ingest.tables import EnergyWindows
 
 #: A length as Python prints floats: short ones have an exponent.
-_LENGTH: Final = r"^([0-9]{1,9})(?:\.([0-9]{1,9})[0-9]*)?$"
+_LENGTH: Final = r"^([0-9]{1,9})(?:\.([0-9]{1,9})([0-9])?[0-9]*)?$"
 _SHORT: Final = r"^[0-9](?:\.[0-9]+)?e-[0-9][0-9]$"
 
 
 def length_ns(seconds: pl.Expr) -> pl.Expr:
-    """Return a length in seconds, as text; null where it is none. [ns]"""
+    """Return a length in seconds, as text, rounded; null where it is none. [ns]"""
     parts = seconds.str.extract_groups(_LENGTH)
     digits = pl.coalesce(parts.struct[1], pl.lit("")).str.pad_end(9, "0")
-    exact = pl.concat_str(parts.struct[0], digits).cast(pl.Int64, strict=False)
+    whole = pl.concat_str(parts.struct[0], digits).cast(pl.Int64, strict=False)
+    exact = whole + (parts.struct[2] >= "5").fill_null(value=False).cast(pl.Int64)
     short = pl.when(seconds.str.contains(_SHORT)).then(seconds)
     tiny = (short.cast(pl.Float64, strict=False) * 1e9).round()
     return pl.coalesce(exact, tiny.cast(pl.Int64, strict=False))

@@ -4,6 +4,7 @@ from typing import Final, NamedTuple
 
 import polars as pl
 
+from ingest.sources._power.address import is_masked
 from ingest.sources._prometheus.hosts import Hosts, Thing
 from ingest.sources._prometheus.values import FACTS, types_of
 from ingest.sources._source import Reading, Refusal
@@ -20,9 +21,6 @@ _NO_HOST: Final = (
     "no label names the host; keep node_uname_info, or name the file"
     " node-exporter-<host>.prom"
 )
-
-#: A UUID that was blanked out; the file is then all that tells the GPU from others.
-_NIL: Final = "GPU-00000000-0000-0000-0000-000000000000"
 
 #: Whether a node is required, as it is for ports.
 _ANY: Final = (False, True)
@@ -117,7 +115,8 @@ class Maker:
         return placed.with_columns(place=pl.lit(f"{self._place} ") + number)
 
     def _device(self, thing: Thing) -> str:
-        if thing.device == _NIL and not thing.host:
+        """Return a device; the file where a masked UUID is all that names it."""
+        if is_masked(thing.device):
             return f"file:{self._reading.name}"
         return thing.device
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from ipaddress import ip_address
 from typing import Final, NamedTuple
 
-from ingest.sources._power.address import identity
+from ingest.sources._power.address import identity, is_masked
 from ingest.sources._prometheus.fields import FIELDS, Metric, metric_of
 from ingest.sources._prometheus.gpu_names import PER_INSTANCE, SMI_PREFIX
 from ingest.sources._prometheus.labels import NAME, BrokenSeriesError
@@ -83,11 +83,13 @@ def is_address(host: str) -> bool:
 
 def _gpu(name: str, labels: Mapping[str, str]) -> str:
     uuid = _first(labels, _UUID)
-    if uuid and name.startswith(SMI_PREFIX) and _BARE.fullmatch(uuid):
+    masked = uuid if uuid and is_masked(uuid) else None
+    if uuid and not masked and name.startswith(SMI_PREFIX) and _BARE.fullmatch(uuid):
         return f"GPU-{uuid}"
-    gpu = uuid or identity(labels.get("pci_bus_id", ""))
+    gpu = (None if masked else uuid) or identity(labels.get("pci_bus_id", ""))
     if not gpu and labels.get("gpu"):
         gpu = f"index:{labels['gpu']}"
+    gpu = gpu or masked
     if not gpu:
         message = "gpu_uuid|required"
         raise BrokenSeriesError(message)
