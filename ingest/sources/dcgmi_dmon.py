@@ -1,6 +1,8 @@
 """Text of `dcgmi dmon`, in columns under a header that repeats.
 
-* A value that is missing leaves its column empty: see _power.dcgmi.
+* A value that is missing leaves its column empty, so that only its place tells what
+  one is of (see _power.dcgmi). Where a wrapper left one blank between cells, lines with
+  all values are read, and those without some of them are refused.
 * The tool prints no time. Where a wrapper puts one before each line (seconds since the
   epoch, or date and time) it is taken; a stamp without a zone has that of the run card
   or of `--zone`, and without either its row is `zone_assumed`. Without times only a
@@ -17,10 +19,10 @@ from typing import BinaryIO, Final
 import polars as pl
 
 from ingest.sources._lines_csv import CELL_COUNT
-from ingest.sources._power.dcgmi import REST, DcgmiLayout, layout_of
+from ingest.sources._power.dcgmi import DcgmiLayout, layout_of
 from ingest.sources._power.fields import INDEX
 from ingest.sources._power.monitor import BEFORE_HEADER, ROW, Monitor
-from ingest.sources._power.rows import NO_TIME, batch, samples
+from ingest.sources._power.rows import NO_TIME, TIME_NS, batch, samples
 from ingest.sources._power.stamps import NAIVE, instant
 from ingest.sources._power.untimed import Untimed
 from ingest.sources._source import Batch, Head, Reading, Source
@@ -36,11 +38,18 @@ _HEADER: Final = r"#\s?Entity\s|^(?:\S.*\s)?ID(?:\s|$)|^Id(?:\s|$)"
 #: What the tool says when it is stopped, as written (DeviceMonitor.cpp).
 _FAREWELL: Final = "dmon was stopped"
 
+#: How to put times before lines: quoted, since what is empty is told by blanks alone.
+_RECIPE: Final = (
+    '`dcgmi dmon ... | while IFS= read -r line; do echo "$(date +%s.%N) $line"; done`'
+)
+
 _HINTS: Final = {
-    NO_TIME: "dcgmi dmon prints no time: put one before each line, such as"
-    " with `while read line; do echo $(date +%s.%N) $line`",
+    NO_TIME: f"dcgmi dmon prints no time: put one before each line, as by {_RECIPE}",
+    f"{TIME_NS}|value": "seconds since the epoch, or a date with its year and a time,"
+    f" were expected before the entity, as by {_RECIPE}",
     CELL_COUNT: "a line with an entity and a value for each name of the header was"
-    " expected",
+    " expected; which value is missing can be told only where all blanks between cells"
+    f" are kept, as by {_RECIPE}",
     BEFORE_HEADER: "no header told yet which column each value is of",
 }
 
@@ -88,14 +97,16 @@ def _batches(
 def _cells(lines: pl.DataFrame, layout: DcgmiLayout) -> pl.DataFrame:
     """Return the lines of GPUs, and those that are of no entity at all."""
     parts = pl.col("line").str.extract_groups(_LINE)
-    missing = layout.entity - parts.struct[1].str.len_chars().cast(pl.Int64)
+    entity, rest = parts.struct[1], parts.struct[3]
+    missing = layout.entity - entity.str.len_chars().cast(pl.Int64)
     told = lines.with_columns(
         stamp=parts.struct[0],
-        entity=parts.struct[1],
+        entity=entity,
         index=parts.struct[2],
-        rest=parts.struct[3].str.slice(missing.clip(0)),
+        words=rest.str.extract_all(r"\S+"),
+        is_placed=layout.is_placed(pl.concat_str(entity, rest)),
+        rest=rest.str.slice(missing.clip(0)),
     ).filter(pl.col("entity").str.starts_with("GPU ").fill_null(value=True))
-    told = told.with_columns(words=pl.col(REST).str.extract_all(r"\S+"))
     ragged = pl.col("entity").is_null() | layout.is_ragged()
     return told.select(
         "place",
@@ -109,7 +120,7 @@ def _cells(lines: pl.DataFrame, layout: DcgmiLayout) -> pl.DataFrame:
 
 SOURCE: Final = Source(
     name="dcgmi-dmon",
-    version=1,
+    version=2,
     describes="text of dcgmi dmon",
     tables=(PowerSamples,),
     options=frozenset({"zone", "cluster", "name"}),

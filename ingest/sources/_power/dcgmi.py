@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final
 
 import polars as pl
@@ -26,9 +27,11 @@ _FIELDS: Final = {
 
 _NAMES: Final = re.compile(r"#(\s?)Entity\s+(?=\S)(.*)")
 
-#: Column of what stands behind the entity, up to the end of the line, and of its words.
+#: Columns of what stands from the first value's place on, of all words behind the
+#: entity, and whether all values stand below their names.
 REST: Final = "rest"
 WORDS: Final = "words"
+IS_PLACED: Final = "is_placed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,24 +59,35 @@ class DcgmiLayout:
     def cells(self) -> list[pl.Expr]:
         """Return the fields of lines as columns; null where one is empty.
 
-        A line with all values is split at blanks. In one without some of them only its
-        place tells what a value is of.
+        Cells are cut by their place only where each starts below its name, and so does
+        the first: other lines were written anew, with one blank between cells, and are
+        split at blanks. No cell is ever cut in two.
         """
-        is_full = pl.col(WORDS).list.len() == self.width
         return [
-            pl.when(is_full)
-            .then(pl.col(WORDS).list.get(number, null_on_oob=True))
-            .otherwise(self._below(number))
+            pl.when(IS_PLACED)
+            .then(self._below(number))
+            .otherwise(pl.col(WORDS).list.get(number, null_on_oob=True))
             .alias(name)
             for name, number in self.fields.items()
         ]
 
+    def is_placed(self, text: pl.Expr) -> pl.Expr:
+        """Return whether all cells of lines are below their names.
+
+        Args:
+            text: The entity, and what stands behind it.
+        """
+        if not self.starts:
+            return pl.lit(value=False)
+        widths = [after - begin for begin, after in pairwise(self.starts[:-1])]
+        cells = "".join(rf"(?:\S.{{{width - 2}}}\s|\s{{{width}}})" for width in widths)
+        placed = text.str.pad_end(self.entity + self.starts[-2], " ")
+        first = placed.str.slice(0, self.entity).str.contains(r"^\S+\s\S+\s+$")
+        return first & placed.str.slice(self.entity).str.contains(rf"^{cells}\S*\s*$")
+
     def is_ragged(self) -> pl.Expr:
         """Return whether nothing tells which values a line has."""
-        words = pl.col(WORDS).list.len()
-        if self.starts:
-            return words > self.width
-        return words != self.width
+        return ~pl.col(IS_PLACED) & (pl.col(WORDS).list.len() != self.width)
 
     def _below(self, number: int) -> pl.Expr:
         if not self.starts:
