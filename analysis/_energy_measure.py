@@ -7,7 +7,7 @@ import polars as pl
 from analysis._energy_integral import integrate_segments
 from analysis._energy_quality import reasons
 from analysis._energy_samples import mark_doubts, one_per_time
-from analysis._energy_segments import counter_segments, power_segments
+from analysis._energy_segments import Bridges, counter_segments, power_segments
 from ingest.times import SECOND_NS
 
 #: Column that each method reads, the best method first. The mean over a second keeps
@@ -37,7 +37,7 @@ _KEY: Final = ("device", "window")
 
 
 def integrate(
-    samples: pl.DataFrame, windows: pl.DataFrame, floor_ns: int, intervals: float
+    samples: pl.DataFrame, windows: pl.DataFrame, bridges: Bridges
 ) -> pl.DataFrame:
     """Measure the energy that devices used in windows.
 
@@ -45,8 +45,7 @@ def integrate(
         samples: Rows of PowerSamples with `device`, a number for each.
         windows: `device`, `window`, `from_ns`, `to_ns`, `is_shared` and `is_assumed`;
             a window may have several pieces, and no two of a device share time.
-        floor_ns: A silence up to it is never a gap. [ns]
-        intervals: Nor is one of so many sampling intervals of the device. [1]
+        bridges: Which silences of sampled power are bridged.
 
     Returns:
         A row for each device and window with `from_ns`, `to_ns` and the columns of
@@ -55,7 +54,7 @@ def integrate(
     marked = mark_doubts(one_per_time(samples))
     placed = _place(marked, windows)
     segments = {
-        name: power_segments(marked, column, floor_ns, intervals)
+        name: power_segments(marked, column, bridges)
         for name, column in METHODS.items()
         if name != "counter"
     } | {"counter": counter_segments(marked)}

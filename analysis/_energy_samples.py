@@ -45,7 +45,8 @@ def one_per_time(samples: pl.DataFrame) -> pl.DataFrame:
     Returns:
         One row per device and time, sorted, with `ceiling_w`, `is_module`,
         `is_assumed_zone`, `is_file_time`, `is_resampled` and `is_whole`: whether a row
-        has all that was sampled, and not one metric.
+        has all that was sampled, and not one metric; and `file`, a number for the one
+        that it is of, null where there are several.
     """
     has_board = (PowerSamples.level.col == "gpu_board").any().over("device")
     wanted = pl.when(has_board).then(pl.lit("gpu_board")).otherwise(pl.lit("module"))
@@ -61,6 +62,7 @@ def one_per_time(samples: pl.DataFrame) -> pl.DataFrame:
         is_file_time=quality == "file_time",
         is_resampled=quality == "resampled",
         is_whole=PowerSamples.series.col.is_null(),
+        file=PowerSamples.file_id.col.hash(),
     ).sort("device", "time_ns")
     return _collapse(flagged).with_columns(ceiling_w=ceiling())
 
@@ -76,6 +78,7 @@ def _collapse(ordered: pl.DataFrame) -> pl.DataFrame:
         *[(pl.col(name).min() + pl.col(name).max()) / 2 for name in _POWERS],
         pl.col(_GREATEST).max(),
         pl.col(_FLAGS).any(),
+        file=pl.when(pl.col("file").n_unique() == 1).then(pl.col("file").first()),
     )
     return copies.sort("device", "time_ns")
 

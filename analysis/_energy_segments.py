@@ -1,5 +1,6 @@
 """Power between samples: what each source says of the time until the next sample."""
 
+from dataclasses import dataclass
 from typing import Final
 
 import polars as pl
@@ -36,6 +37,26 @@ SEGMENT: Final = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Bridges:
+    """Which silences between two samples of power are bridged.
+
+    Attributes:
+        floor_ns: One up to it is never a gap, if not above the ceiling. [ns]
+        intervals: Nor is one of so many sampling intervals of the device. [1]
+        ceiling_ns: A longer one always is. [ns]
+    """
+
+    floor_ns: int
+    intervals: float
+    ceiling_ns: int
+
+    def allowed(self, length: pl.Expr) -> pl.Expr:
+        """Return the longest silence of a device by those between its samples. [ns]"""
+        usual = (self.intervals * length.median().over("device")).clip(self.floor_ns)
+        return usual.clip(upper_bound=self.ceiling_ns)
+
+
 def ceiling() -> pl.Expr:
     """Return the highest power that a sample of a device is believed. [W]"""
     limit = PowerSamples.power_limit_w.col.max().over("device")
@@ -43,15 +64,14 @@ def ceiling() -> pl.Expr:
 
 
 def power_segments(
-    samples: pl.DataFrame, column: str, floor_ns: int, intervals: float
+    samples: pl.DataFrame, column: str, bridges: Bridges
 ) -> pl.DataFrame:
     """Join samples of power by straight lines, a trapezoid between each two.
 
     Args:
-        samples: Rows by `device` and `time_ns`, no two alike, with `ceiling_w`.
+        samples: Rows of `one_per_time`.
         column: Column of the power. [W]
-        floor_ns: A silence up to it is never a gap. [ns]
-        intervals: Nor is one of so many sampling intervals of the device. [1]
+        bridges: Which silences are bridged.
 
     Returns:
         The columns of SEGMENT, one row for each sample.
@@ -59,8 +79,8 @@ def power_segments(
     power = pl.col(column)
     believed = samples.filter(power <= pl.col("ceiling_w"))
     length, following = _until_next("time_ns"), _next(power)
-    allowed = (intervals * length.median().over("device")).clip(floor_ns)
-    is_measured = (length <= allowed).fill_null(value=False)
+    is_near = (length <= bridges.allowed(length)).fill_null(value=False)
+    is_measured = is_near & ~_is_apart()
     seconds = length / SECOND_NS
     return believed.sort("device", "time_ns").select(
         "device",
@@ -82,10 +102,11 @@ def counter_segments(samples: pl.DataFrame) -> pl.DataFrame:
 
     A counter that fell was reset: what it shows since is credited at its first read,
     and the time before that read counts as not measured. A rise or a fall that the
-    power limit cannot explain is a jump: nothing is credited.
+    power limit cannot explain is a jump: nothing is credited. However long the time
+    between two reads is, it is no gap: the counter saw all of it.
 
     Args:
-        samples: Rows by `device` and `time_ns`, no two alike, with `ceiling_w`.
+        samples: Rows of `one_per_time`.
 
     Returns:
         The columns of SEGMENT, one row for each read.
@@ -94,8 +115,11 @@ def counter_segments(samples: pl.DataFrame) -> pl.DataFrame:
     reads = counted.filter(~_is_spike())
     length, shown = _until_next("time_ns"), _next(pl.col("energy_mj"))
     rise = shown - pl.col("energy_mj")
-    is_measured = _is_plausible(rise, length)
-    is_reset = (rise < 0) & _is_plausible(shown, length)
+    is_apart = _is_apart() & length.is_not_null()
+    is_measured = _is_plausible(rise, length) & ~is_apart
+    is_reset = ((rise < 0) & _is_plausible(shown, length) & ~is_apart).fill_null(
+        value=False
+    )
     joules = rise / 1_000
     return reads.select(
         "device",
@@ -106,10 +130,21 @@ def counter_segments(samples: pl.DataFrame) -> pl.DataFrame:
         energy_j=pl.when(is_measured).then(joules),
         credit_j=pl.when(is_reset).then(shown / 1_000).otherwise(0.0),
         is_measured=is_measured,
-        is_gap=pl.lit(value=False),
-        is_reset=is_reset.fill_null(value=False),
-        is_jump=~is_measured & ~is_reset.fill_null(value=False) & length.is_not_null(),
+        is_gap=is_apart,
+        is_reset=is_reset,
+        is_jump=~is_measured & ~is_reset & ~is_apart & length.is_not_null(),
     )
+
+
+def _is_apart() -> pl.Expr:
+    """Return whether two samples are of two files, and one has the time of its own.
+
+    When a file was written says too little of when its sample was taken for what is
+    between it and another file.
+    """
+    is_loose, file = pl.col("is_file_time"), pl.col("file")
+    is_either = is_loose | _next(is_loose).fill_null(value=False)
+    return is_either & (file != _next(file)).fill_null(value=True)
 
 
 def _is_spike() -> pl.Expr:

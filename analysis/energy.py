@@ -7,6 +7,7 @@ import polars as pl
 
 from analysis._analysis import Analysis, Frames, Results, Thresholds
 from analysis._energy_measure import METHODS, integrate
+from analysis._energy_segments import Bridges
 from analysis._energy_windows import DEVICE, free_windows, held_windows
 from analysis.allocations import Allocations
 from analysis.gpus import Gpus
@@ -21,6 +22,12 @@ GAP_FLOOR_S: Final = 3.0
 #: Longest silence that is bridged, in sampling intervals of the device: a scrape every
 #: 30 s is no gap, four of them lost in a row are.
 GAP_INTERVALS: Final = 5.0
+
+#: Longest silence that is bridged at all: after five minutes without a sample
+#: Prometheus, too, holds a series for ended. The spacing of two or three samples tells
+#: no sampling interval: they may be of different months. A counter of energy saw what
+#: lies between its reads, and is read across.
+GAP_CEILING_S: Final = 300.0
 
 #: Samples that are worked on at once: about a gigabyte with all that is derived.
 CHUNK_SAMPLES: Final = 1_000_000
@@ -53,8 +60,11 @@ class Energy(Table):
 
 def measure_energy(frames: Frames, thresholds: Thresholds) -> Results:
     """Measure the energy of every sampled GPU, by the run that held it."""
-    floor_ns = round(thresholds["energy_gap_floor_s"] * SECOND_NS)
-    intervals = thresholds["energy_gap_intervals"]
+    bridges = Bridges(
+        floor_ns=round(thresholds["energy_gap_floor_s"] * SECOND_NS),
+        intervals=thresholds["energy_gap_intervals"],
+        ceiling_ns=round(thresholds["energy_gap_ceiling_s"] * SECOND_NS),
+    )
     samples = frames[PowerSamples].filter(PowerSamples.level.col.is_in(LEVELS))
     devices = _devices(samples)
     held = held_windows(frames[Allocations].collect(), frames[Gpus].collect(), devices)
@@ -67,7 +77,7 @@ def measure_energy(frames: Frames, thresholds: Thresholds) -> Results:
             chunk.select(*DEVICE, "device").lazy(), on=DEVICE, nulls_equal=True
         )
         wanted = windows.join(chunk, on="device", how="semi")
-        measured = integrate(numbered.collect(), wanted, floor_ns, intervals)
+        measured = integrate(numbered.collect(), wanted, bridges)
         named = measured.rename({"window": "run_id"}).join(chunk, on="device")
         parts.append(named.select(Energy.column_names()))
     return {Energy: pl.concat(parts).sort(Energy.key)}
@@ -94,7 +104,7 @@ def _chunks(devices: pl.DataFrame) -> Iterator[pl.DataFrame]:
 
 ANALYSIS: Final = Analysis(
     name="energy",
-    version=1,
+    version=2,
     describes="How much electric energy each run took on each GPU.",
     inputs=(PowerSamples, Allocations, Gpus),
     outputs=(Energy,),
@@ -102,5 +112,6 @@ ANALYSIS: Final = Analysis(
     thresholds={
         "energy_gap_floor_s": GAP_FLOOR_S,
         "energy_gap_intervals": GAP_INTERVALS,
+        "energy_gap_ceiling_s": GAP_CEILING_S,
     },
 )

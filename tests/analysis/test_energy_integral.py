@@ -6,13 +6,13 @@ import polars as pl
 import pytest
 
 from analysis._energy_measure import integrate
+from analysis._energy_segments import Bridges
 from ingest.tables import PowerSamples
 from ingest.times import SECOND_NS
 
 Row = dict[str, Any]
 
-GAP_FLOOR_NS = 3 * SECOND_NS
-GAP_INTERVALS = 5.0
+BRIDGES = Bridges(3 * SECOND_NS, 5.0, 300 * SECOND_NS)
 
 
 def sample(at: float, average: float | None = None, **other: Any) -> Row:
@@ -48,8 +48,7 @@ def measure(samples: list[Row], *pieces: tuple[float, float]) -> Row:
     found = integrate(
         pl.DataFrame(samples, schema=schema),
         pl.DataFrame(windows),
-        GAP_FLOOR_NS,
-        GAP_INTERVALS,
+        BRIDGES,
     )
     return found.row(0, named=True)
 

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from analysis._energy_measure import integrate
+from analysis._energy_segments import Bridges
 from ingest.tables import PowerSamples
 from ingest.times import SECOND_NS
 
@@ -43,7 +44,9 @@ def measure(pairs: Pairs, *pieces: tuple[int, int]) -> Row:
     ]
     schema = pl.Schema({"device": pl.Int64()}) | PowerSamples.create_empty().schema
     frame = pl.DataFrame(samples, schema=schema)
-    found = integrate(frame, pl.DataFrame(windows), 3 * SECOND_NS, 5.0)
+    found = integrate(
+        frame, pl.DataFrame(windows), Bridges(3 * SECOND_NS, 5.0, 300 * SECOND_NS)
+    )
     return found.row(0, named=True)
 
 

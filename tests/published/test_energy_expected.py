@@ -7,7 +7,8 @@ import polars as pl
 import pytest
 
 from analysis._energy_measure import integrate
-from analysis.energy import GAP_FLOOR_S, GAP_INTERVALS
+from analysis._energy_segments import Bridges
+from analysis.energy import GAP_CEILING_S, GAP_FLOOR_S, GAP_INTERVALS
 from ingest.tables import PowerSamples
 from ingest.times import SECOND_NS
 
@@ -44,8 +45,11 @@ def test_the_energy_of_a_load_is_that_of_the_meter(shared: Path) -> None:
     found = integrate(
         pl.concat([samples, missing], how="diagonal"),
         window,
-        round(GAP_FLOOR_S * SECOND_NS),
-        GAP_INTERVALS,
+        Bridges(
+            round(GAP_FLOOR_S * SECOND_NS),
+            GAP_INTERVALS,
+            round(GAP_CEILING_S * SECOND_NS),
+        ),
     ).row(0, named=True)
     assert found["energy_j"] == pytest.approx(1_024.87, rel=1e-3)
     assert found["energy_j"] == pytest.approx(1_024.72, rel=1e-3)  # the meter
