@@ -41,17 +41,16 @@ def thin_lines(hits: pl.DataFrame) -> pl.DataFrame:
     )
     minute = pl.coalesce(line.extract(_MINUTE), (seconds // SAME_S).cast(pl.String))
     counted = _counted(hits)
-    notices = (
-        counted.filter(line.contains(_NOTICE))
-        .select(
-            "number",
-            "count",
-            minute=minute,
-            message=messages.message(),
-            prefix=messages.prefix(),
-        )
-        .with_columns(host())
-    )
+    found = counted.filter(line.contains(_NOTICE))
+    if found.is_empty():
+        return counted
+    notices = found.select(
+        "number",
+        "count",
+        minute=minute,
+        message=messages.message(),
+        prefix=messages.prefix(),
+    ).with_columns(host())
     return _thin(counted, notices)
 
 
