@@ -116,8 +116,7 @@ def _rows(
         )
         if losses.is_full:
             yield losses.take()
-    if rank is not None:
-        yield _batch({StepTimings: step_rows(steps, limits, rank, reading, losses)})
+    yield _batch({StepTimings: step_rows(steps, limits, rank, reading, losses)})
 
 
 def _batch(rows: dict[type[Table], pl.DataFrame]) -> Batch:
@@ -126,7 +125,7 @@ def _batch(rows: dict[type[Table], pl.DataFrame]) -> Batch:
 
 SOURCE: Final = Source(
     name="kineto",
-    version=3,
+    version=4,
     describes="traces of PyTorch's profiler (export_chrome_trace): kernels, copies,"
     " collectives and steps",
     tables=(Kernels, Collectives, StepTimings),

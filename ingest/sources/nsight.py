@@ -98,7 +98,7 @@ def _gather(
 
 SOURCE: Final = Source(
     name="nsight",
-    version=1,
+    version=2,
     describes="SQLite exports of NVIDIA Nsight Systems: kernels, graphs, copies,"
     " collectives and steps",
     tables=(Kernels, Collectives, StepTimings),

@@ -82,13 +82,16 @@ def test_names_copies_and_collectives(path: Path) -> None:
     assert not first["is_p2p"]
 
 
-def test_steps_are_rows_where_the_rank_is_known(path: Path) -> None:
-    data = sample().write(path)
-    assert rows(read(data), StepTimings) == []
-    found = rows(read(data, "job_rank12.sqlite"), StepTimings)
+@pytest.mark.parametrize(
+    ("name", "rank"), [("job.sqlite", None), ("job_rank12.sqlite", 12)]
+)
+def test_steps_are_rows_whether_the_rank_is_known(
+    path: Path, name: str, rank: int | None
+) -> None:
+    found = rows(read(sample().write(path), name), StepTimings)
     assert [(r["step"], r["rank"], r["duration_ns"]) for r in found] == [
-        (10, 12, 50 * US),
-        (11, 12, 50 * US),
+        (10, rank, 50 * US),
+        (11, rank, 50 * US),
     ]
 
 
@@ -97,7 +100,7 @@ def test_a_rank_of_several_processes_is_not_made_up(path: Path) -> None:
     export.kernel(1, 2, process=OTHER_PROCESS)
     batches = read(export.write(path), "rank0.sqlite")
     assert {k["rank"] for k in kernels(batches)} == {None}
-    assert rows(batches, StepTimings) == []
+    assert [s["rank"] for s in rows(batches, StepTimings)] == [None, None]
 
 
 def test_devices_of_processes_that_see_one_gpu_each(path: Path) -> None:

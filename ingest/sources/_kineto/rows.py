@@ -79,7 +79,11 @@ def kernel_rows(
 
 
 def step_rows(
-    steps: pl.DataFrame, limits: Limits, rank: int, reading: Reading, losses: Losses
+    steps: pl.DataFrame,
+    limits: Limits,
+    rank: int | None,
+    reading: Reading,
+    losses: Losses,
 ) -> pl.DataFrame:
     """Return rows of StepTimings: how long the host's annotation of each step was."""
     rule = limits.broken(FARTHEST_NS)

@@ -60,9 +60,7 @@ def rows_of(export: Export, losses: Losses, reading: Reading) -> Iterator[Batch]
         )
         if losses.is_full:
             yield losses.take()
-    if rank is not None:
-        rows = step_rows(export.steps, limits, rank, reading, losses)
-        yield _batch({StepTimings: rows})
+    yield _batch({StepTimings: step_rows(export.steps, limits, rank, reading, losses)})
 
 
 def _whole_numbers(work: pl.DataFrame, losses: Losses) -> pl.DataFrame:

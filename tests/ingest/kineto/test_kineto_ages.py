@@ -147,5 +147,5 @@ def test_traces_of_the_cpu_alone(shared: Path, read_trace: ReadTrace) -> None:
         (path,) = (shared / "data/kineto").rglob(name)
         found = read_trace(path)
         assert found.kernels.is_empty()
-        assert found.steps["rank"].unique().to_list() == ([] if rank is None else [0])
+        assert found.steps["rank"].unique().to_list() == [rank]
         assert (found.records, found.refused) == (2_424 + 43, [])

@@ -42,7 +42,7 @@ def test_rank_is_told_or_named(  # noqa: PLR0917 - a table of cases
     facts = {} if told is None else {"distributedInfo": told}
     rows = read_trace(events | facts if at_end else facts | events, name=name)
     assert rows.kernels["rank"].to_list() == [rank]
-    assert rows.steps["rank"].to_list() == ([] if rank is None else [rank])
+    assert rows.steps["rank"].to_list() == [rank]
 
 
 @pytest.mark.parametrize(

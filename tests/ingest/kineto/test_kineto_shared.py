@@ -9,6 +9,8 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from ingest.sources import Head
 from ingest.sources.kineto import recognizes
 from ingest.tables import Collectives, Kernels, StepTimings
@@ -96,6 +98,26 @@ def test_steps_of_a_multi_rank_run(shared: Path, read_trace: ReadTrace) -> None:
     assert dict(kinds.iter_rows()) == {"sendrecv": 5, "allreduce": 3}
     assert set(rows.collectives["group_id"]) == {"world"}
     assert set(rows.collectives["group_size"]) == {8}
+
+
+@pytest.mark.parametrize(
+    ("name", "count"),
+    [
+        ("Falconsai_nsfw_image_detection__1016002.json.gz", 1),
+        ("gaunernst_bert-small-uncased__1016001.json.gz", 1),
+        ("distributed_info_not_found.json.gz", 1),
+        ("rank_not_found.json.gz", 1),
+        ("triton_example.json.gz", 1),
+        ("mi250_minitoy_train_ROCm6_2_kineto.json.gz", 2),
+        ("TestProfiler.test_all_categories.json_content.json", 1),
+        ("TestProfiler.test_multiple_profilersteps_no_overlap.json_content.json", 2),
+    ],
+)
+def test_steps_of_traces_without_a_rank(
+    shared: Path, read_trace: ReadTrace, name: str, count: int
+) -> None:
+    path = next((shared / "data/kineto").rglob(name))
+    assert read_trace(path).steps["rank"].to_list() == [None] * count
 
 
 def test_graphs_link_many_kernels_to_one_launch(
