@@ -6,11 +6,6 @@ import polars as pl
 
 from analysis._ledger_log import StepLog
 from analysis._ledger_restarts import number_spells
-from ingest.times import SECOND_NS
-
-#: Times before the year 2000 are counted from the start of something, not from the
-#: epoch: no profiler that is read is that old. [ns]
-CLOCKS_FROM_NS: Final = 946_684_800 * SECOND_NS
 
 #: Columns of every window below.
 _WINDOW: Final = ("run_id", "attempt", "start_ns", "end_ns")
@@ -66,16 +61,8 @@ _NO_SPELLS: Final = pl.DataFrame(
 
 
 def windows_of_traces(traced: pl.LazyFrame) -> pl.LazyFrame:
-    """Take attempts from traces: those that they name, else one for each run.
-
-    A trace that was cut off before it told its base has relative times. Where a run
-    has others, it says nothing of when the run was.
-    """
-    rows = traced.with_columns(
-        pl.col("attempt").fill_null(0), placed=pl.col("start_ns") >= CLOCKS_FROM_NS
-    )
-    any_placed = pl.col("placed").any().over("run_id")
-    return _bounds(rows.filter(pl.col("placed") | ~any_placed), "traces")
+    """Take attempts from traces: those that they name, else one for each run."""
+    return _bounds(traced.with_columns(pl.col("attempt").fill_null(0)), "traces")
 
 
 def _bounds(rows: pl.LazyFrame, basis: str) -> pl.LazyFrame:

@@ -15,6 +15,7 @@ from analysis._ledger_restarts import find_restarts, number_spells
 from analysis._ledger_traced import traced_cells
 from analysis.attempts import Attempts
 from analysis.overlap import Overlap
+from analysis.placing import in_calendar
 from ingest.tables import Collectives, Kernels, StepTimings
 
 _SPELL: Final = ("run_id", "attempt", "spell")
@@ -58,8 +59,9 @@ def gather(frames: Frames, portion_rows: int) -> Gathered:
         portion_rows: Rows of step logs to hold at once. [1]
     """
     attempts, overlap = frames[Attempts], frames[Overlap]
-    log = read_log(frames[StepTimings], overlap, portion_rows)
-    marks = Marks(log, _windows_of_steps(overlap))
+    steps = in_calendar(frames[StepTimings], attempts)
+    log = read_log(steps, overlap, portion_rows)
+    marks = Marks(log, in_calendar(_windows_of_steps(overlap), attempts))
     restarts = find_restarts(marks)
     shown = shown_steps(
         place_known(number_spells(one, restarts), attempts) for one in marks

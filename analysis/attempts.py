@@ -17,6 +17,7 @@ from analysis._ledger_jobs import jobs_of_runs
 from analysis._ledger_log import PORTION_ROWS, read_log
 from analysis._ledger_progress import completed_steps, shown_steps
 from analysis._ledger_restarts import find_restarts, number_spells
+from analysis.placing import in_calendar
 from ingest.tables import (
     Collectives,
     Jobs,
@@ -79,10 +80,11 @@ def find_attempts(
         One row per attempt. No attempt of a run lasts into the next.
     """
     traced = traced_work(frames[Kernels], frames[Operations], frames[Collectives])
-    log = read_log(frames[StepTimings], traced, portion_rows)
-    marks = Marks(log, traced)
-    restarts = find_restarts(marks)
     jobs = jobs_of_runs(frames[Jobs], frames[RunCards])
+    steps = in_calendar(frames[StepTimings], traced, jobs)
+    log = read_log(steps, traced, portion_rows)
+    marks = Marks(log, in_calendar(traced, log.rows, jobs))
+    restarts = find_restarts(marks)
     windows = _windows(jobs, marks, restarts).collect().lazy()
     placed = (place_known(number_spells(one, restarts), windows) for one in marks)
     completed = completed_steps(shown_steps(placed))
@@ -131,7 +133,7 @@ def _compute(frames: Frames, _: Thresholds) -> Results:
 
 ANALYSIS: Final = Analysis(
     name="attempts",
-    version=1,
+    version=2,
     describes="When each attempt of a run ran, and the steps that it completed",
     inputs=(RunCards, Jobs, StepTimings, Kernels, Operations, Collectives),
     outputs=(Attempts,),

@@ -7,6 +7,7 @@ import polars as pl
 from analysis import Frames
 from analysis.attempts import Attempts
 from analysis.overlap import Overlap
+from analysis.placing import CLOCKS_FROM_NS
 from ingest.tables import Jobs, StepTimings
 from reports._blind_spot import BlindSpot
 from reports._numbers import THIN, duration, grouped, significant
@@ -19,6 +20,10 @@ from reports._words import listed, name, plural
 FAR_APART_DAYS: Final = 30
 
 _DAYS_PER_YEAR: Final = 365.25
+
+#: Times before 2001 count from a start, and not from the epoch: they lie apart from
+#: nothing. [ns]
+_EARLIEST_NS: Final = 978_307_200 * 10**9
 
 #: Runs that are named: the rest is a count.
 _MOST_RUNS: Final = 3
@@ -77,7 +82,10 @@ def _span() -> tuple[pl.Expr, pl.Expr]:
 
 
 def _days(frames: Frames, scope: Scope) -> pl.LazyFrame:
-    """Return per run, source and day the first and the last time of evidence."""
+    """Return per run, source and day the first and the last time of evidence.
+
+    Traces that count from a moment of their own have no day.
+    """
     start = pl.col("start_ns")
     until = (start + pl.col("duration_ns")).alias("to_ns")
     ended = pl.coalesce("end_ns", "start_ns").alias("to_ns")
@@ -91,6 +99,8 @@ def _days(frames: Frames, scope: Scope) -> pl.LazyFrame:
     ]
     told = [
         scope.of_runs(some.drop_nulls())
+        .filter(pl.col("from_ns") >= _EARLIEST_NS)
+        .filter(pl.col("from_ns") >= CLOCKS_FROM_NS)
         .group_by("run_id", day=pl.col("from_ns") // NS_PER_DAY)
         .agg(pl.col("from_ns").min(), pl.col("to_ns").max())
         .with_columns(source=pl.lit(source))

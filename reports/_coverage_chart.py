@@ -5,6 +5,7 @@ from typing import Final
 import polars as pl
 
 from analysis import Frames
+from analysis.placing import CLOCKS_FROM_NS
 from ingest.tables import IngestedFiles
 from reports import _sql
 from reports._numbers import period
@@ -34,7 +35,8 @@ _ABOUT: Final = About(
     definition="From the earliest to the latest time in the files of a source that"
     " begin in the same UTC day.",
     source="times in the files themselves",
-    blind_spots="Gaps between the files of one day are not drawn.",
+    blind_spots="Gaps between the files of one day are not drawn, nor are files that"
+    " count time from a moment of their own.",
 )
 
 _TIPS: Final = (("label", "source"), ("when", "when"), ("files", "files"))
@@ -67,7 +69,7 @@ def chart(frames: Frames, scope: Scope) -> list[Chart]:
 
 
 def _query(scope: Scope) -> str:
-    dated = ("first_ns IS NOT NULL", "last_ns IS NOT NULL")
+    dated = (f"first_ns >= {CLOCKS_FROM_NS}", "last_ns IS NOT NULL")
     where = _sql.where(*dated, scope.sql(or_none=True)).replace("\n", "\n  ")
     return _sql.filled(
         _SQL, where=where.rstrip(" "), most=str(_MOST), day=str(NS_PER_DAY)
@@ -76,7 +78,11 @@ def _query(scope: Scope) -> str:
 
 def _numbers(frames: Frames, scope: Scope) -> pl.DataFrame:
     files = scope.of_runs(frames[IngestedFiles], or_none=True)
-    timed = files.select("source", "first_ns", "last_ns").drop_nulls()
+    timed = (
+        files.select("source", "first_ns", "last_ns")
+        .drop_nulls()
+        .filter(IngestedFiles.first_ns.col >= CLOCKS_FROM_NS)
+    )
     shown = (
         timed.group_by("source")
         .agg(seen=pl.len())

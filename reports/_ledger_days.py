@@ -25,8 +25,12 @@ _ABOUT: Final = About(
     definition="Accounts of one meaning together, in the UTC day that the time fell"
     " into.",
     source="the ledger, see How each number is made",
-    blind_spots="A day without a column was not paid for, or no file tells.",
+    blind_spots="A day without a column was not paid for, or no file tells. Traces that"
+    " count time from a moment of their own have no day.",
 )
+
+#: Earliest day that a calendar can have told: see `CLOCKS_FROM_NS`.
+_FIRST_DAY: Final = "2000-01-01"
 
 _SQL: Final = """\
 SELECT left(day, $length) AS day, CASE $cases END AS part,
@@ -71,7 +75,7 @@ def _query(length: int, unit: Unit, scope: Scope) -> str:
         length=str(length),
         cases=cases(),
         ns=f"{unit.ns:.1e}",
-        where=_sql.where(scope.sql()),
+        where=_sql.where(f"day >= '{_FIRST_DAY}'", scope.sql()),
     )
 
 
@@ -87,7 +91,7 @@ def _drawn(numbers: pl.DataFrame, unit: Unit) -> pl.DataFrame:
 def _days(frames: Frames, scope: Scope) -> pl.DataFrame:
     return (
         scope.of_runs(frames[LostTime])
-        .filter(LostTime.gpu_ns.col > 0)
+        .filter(LostTime.gpu_ns.col > 0, LostTime.day.col >= _FIRST_DAY)
         .group_by(LostTime.day.col, LostTime.category.col)
         .agg(LostTime.gpu_ns.col.cast(pl.Int128).sum())
         .sort("day", "category")

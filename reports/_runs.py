@@ -8,6 +8,7 @@ import polars as pl
 from analysis import Frames
 from analysis.attempts import Attempts
 from analysis.lost_time import LostTime
+from analysis.placing import CLOCKS_FROM_NS
 from analysis.runs import Runs
 from ingest.tables import IngestedFiles
 from reports import _sql
@@ -110,6 +111,8 @@ def _named_by(row: dict[str, object], bases: dict[str, list[str]]) -> str:
 def _period(row: dict[str, object]) -> str:
     start, end = row["start_ns"], row["end_ns"]
     if not isinstance(start, int) or not isinstance(end, int):
+        return "not known"
+    if start < CLOCKS_FROM_NS:  # counted from a moment of the trace's own
         return "not known"
     return period(start, end)
 

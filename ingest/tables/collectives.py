@@ -56,7 +56,8 @@ class Collectives(Table):
     algorithm = c.identifier("Algorithm that the library chose.", nullable=True)
     enqueue_ns = c.time_ns("When the host asked for it.", nullable=True)
     start_ns = c.time_ns(
-        "Start, waiting included; null where it has not started, or none was recorded.",
+        "Start, waiting included; null where it has not started, or none was recorded;"
+        " before 2000 where the trace counts from a moment of its own.",
         nullable=True,
     )
     end_ns = c.time_ns("End.", nullable=True)

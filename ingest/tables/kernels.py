@@ -24,7 +24,10 @@ class Kernels(Table):
     event = c.number("Position of the event in its trace.")
     name = c.text("Name of the kernel or copy.")
     category = c.choice("What the work is.", ("compute", "communication", "memory"))
-    start_ns = c.time_ns("Start on the device.")
+    start_ns = c.time_ns(
+        "Start on the device; before 2000 where the trace counts from a moment of its"
+        " own."
+    )
     duration_ns = c.duration_ns("Length on the device.")
     step = c.number(
         "Step that launched the work; null outside every step.", nullable=True

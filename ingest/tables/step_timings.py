@@ -19,10 +19,12 @@ class StepTimings(Table):
     )
     step = c.number("Optimizer step.")
     rank = c.index(
-        "Global rank; null where the source gives an average.", nullable=True
+        "Global rank; null where the source gives an average or does not tell.",
+        nullable=True,
     )
     start_ns = c.time_ns(
-        "Start of the step; null where the source gives no time: no analysis uses it.",
+        "Start of the step; null where the source gives no time: no analysis uses it;"
+        " before 2000 where the trace counts from a moment of its own.",
         nullable=True,
     )
     duration_ns = c.duration_ns("Wall time of the step.")

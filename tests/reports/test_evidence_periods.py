@@ -1,15 +1,19 @@
 """Evidence of a run that cannot be of one run."""
 
+from decimal import Decimal
 from typing import Any
 
 import pytest
 
 from analysis.attempts import Attempts
+from analysis.lost_time import LostTime
 from analysis.overlap import Overlap
-from ingest.tables import StepTimings
-from reports import _blind_periods
+from analysis.runs import Runs
+from ingest.tables import IngestedFiles, StepTimings
+from reports import _blind_periods, _coverage_chart, _ledger_days
+from reports._runs import listing
 from reports._section import Scope
-from tests.reports.builder import RUN, START, S, framed
+from tests.reports.builder import HOUR, RUN, START, S, framed
 
 DAY = 86_400 * S
 
@@ -47,6 +51,38 @@ def test_evidence_between_bridges_a_gap(scope: Scope) -> None:
         row | {"start_ns": START + 25 * DAY} for row in rows[StepTimings]
     ]
     assert _blind_periods.apart(framed(rows), scope) is None
+
+
+def test_traces_without_a_date_are_not_far_apart(scope: Scope) -> None:
+    rows = evidence(1)
+    rows[Overlap].append(rows[Overlap][0] | {"trace_id": "cut", "start_ns": 5})
+    rows[StepTimings].append(rows[StepTimings][0] | {"start_ns": 5})
+    assert _blind_periods.apart(framed(rows), scope) is None
+
+
+def test_a_run_without_a_date_has_no_period(scope: Scope) -> None:
+    run = {"run_id": RUN, "has_card": False, "start_ns": 5, "end_ns": S}
+    (cells,) = listing(framed({Runs: [run]}), scope).rows
+    assert cells[2] == "not known"
+    dated = run | {"start_ns": START, "end_ns": START + S}
+    (cells,) = listing(framed({Runs: [dated]}), scope).rows
+    assert cells[2] != "not known"
+
+
+def test_no_day_and_no_lane_is_drawn_in_1970(scope: Scope) -> None:
+    file = {"source": "kineto", "run_id": RUN, "first_ns": START, "last_ns": START + S}
+    undated = file | {"first_ns": 5, "last_ns": S}
+    (coverage,) = _coverage_chart.chart(framed({IngestedFiles: [file, undated]}), scope)
+    assert coverage.numbers["from_ns"].to_list() == [START]
+    assert _coverage_chart.chart(framed({IngestedFiles: [undated]}), scope) == []
+    days = ("1970-01-01", "2026-11-18", "2026-11-19")
+    paid = [
+        {"run_id": RUN, "attempt": 0, "category": "productive", "basis": "steps"}
+        | {"day": day, "gpu_ns": Decimal(HOUR)}
+        for day in days
+    ]
+    (chart,) = _ledger_days.chart(framed({LostTime: paid}), scope)
+    assert chart.numbers["day"].to_list() == list(days[1:])
 
 
 def test_traces_outside_attempts_are_in_no_account(scope: Scope) -> None:
