@@ -28,6 +28,7 @@ class Chunks:
         records_seen: Records of any kind. [1]
         repairs: Repairs that reading needed. [1]
         zone_used: Whether a naive time stamp needed the zone.
+        zones: Zones of naive time stamps that a mapping says.
     """
 
     def __init__(self, file_id: str, shelf: Shelf) -> None:
@@ -36,6 +37,7 @@ class Chunks:
         self.records_seen = 0
         self.repairs = 0
         self.zone_used = False
+        self.zones: frozenset[str] = frozenset()
         self._file_id = file_id
         self._shelf = shelf
         self._chunk = Offers()
@@ -47,6 +49,7 @@ class Chunks:
         self.records_seen += batch.records
         self.repairs += batch.repairs
         self.zone_used |= batch.zone_used
+        self.zones |= batch.zones
         self.rows_read += len(batch.refused)
         self._chunk.refuse(batch.refused, self._file_id)
         for table, frame in batch.rows.items():

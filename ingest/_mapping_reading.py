@@ -10,18 +10,37 @@ from ingest._mapping_json import read_lines, read_list
 from ingest._mapping_parquet import read_parquet
 from ingest._mapping_plan import Plan
 from ingest._mapping_rows import Rows
+from ingest.errors import UnreadableFileError
 from ingest.sources import Batch, Reading
 
 
 def read(
-    stream: BinaryIO, reading: Reading, *, plans: tuple[Plan, ...], shape: Shape
+    stream: BinaryIO,
+    reading: Reading,
+    *,
+    plans: tuple[Plan, ...],
+    shape: Shape,
+    file: str,
 ) -> Iterator[Batch]:
     """Read a file as a mapping says.
+
+    Args:
+        stream: The file.
+        reading: What is told about it.
+        plans: What the mapping makes of it.
+        shape: How records lie in it.
+        file: Name of the mapping's file, for messages.
 
     Raises:
         UnreadableFileError: If a field is missing, or nothing can be read.
     """
-    yield from Rows(plans, reading).batches(_cells(stream, reading, plans, shape))
+    try:
+        yield from Rows(plans, reading).batches(_cells(stream, reading, plans, shape))
+    except UnreadableFileError as error:
+        mend = f"{error.mend} (mapping in {file})"
+        raise UnreadableFileError(
+            error.path, error.place, error.expected, mend
+        ) from error
 
 
 def _cells(

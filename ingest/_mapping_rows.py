@@ -72,38 +72,46 @@ class Rows:
     ) -> Batch:
         rows: dict[type[Table], pl.DataFrame] = {}
         zone_used = False
+        zones: frozenset[str] = frozenset()
         for one in made:
             refused = (*refused, *one.refused)
             zone_used |= one.zone_used
+            zones |= one.zones
             if not one.rows.is_empty():
                 known = [rows[one.table]] if one.table in rows else []
                 rows[one.table] = pl.concat([*known, one.rows], how="diagonal")
-        return Batch(rows, refused, records, repairs, zone_used)
+        return Batch(rows, refused, records, repairs, zone_used, zones)
 
     def _rows(self, plan: Plan, records: pl.DataFrame) -> "_Made":
         numbered = records.with_row_index(_ROW)
-        known = self._computed(plan, numbered)
+        known, zones = self._computed(plan, numbered), _zones(plan)
         taken = known.filter(pl.col(RULE).is_null())
         lost = known.filter(pl.col(RULE).is_not_null()).select(_ROW, RULE)
         broken = numbered.drop(RULE).join(lost, on=_ROW, maintain_order="left")
-        hints = _HINTS | {t.rule: f"expected {t.kind.expected}" for t in plan.targets}
+        hints = {t.rule: f"expected {t.kind.expected}" for t in plan.targets}
         return _Made(
             table=plan.table,
-            rows=self._numbered(plan, taken).drop(NAIVE, RULE, _ROW),
-            refused=_refusals(plan.table, broken, hints),
+            rows=self._numbered(plan, taken).drop(NAIVE, RULE, _ROW, *zones),
+            refused=_refusals(plan.table, broken, _HINTS | _lacking(plan) | hints),
             zone_used=bool(taken[NAIVE].any()),
+            zones=frozenset(zone for zone in zones if taken[zone].any()),
         )
 
     def _computed(self, plan: Plan, records: pl.DataFrame) -> pl.DataFrame:
         """Return the columns of the table, and the rule that a record breaks."""
         ready = [(target, target.ready(self.reading.zone)) for target in plan.targets]
         bad = [pl.when(r.is_bad).then(pl.lit(t.rule)) for t, r in ready]
-        naive = [r.naive for t, r in ready if t.kind.uses_zone]
+        stamped = [(t.zone, r.naive) for t, r in ready if t.kind.uses_zone]
+        naive = [is_naive for zone, is_naive in stamped if zone is None]
         values = records.select(
             _ROW,
             PLACE,
             *[r.value.alias(t.name) for t, r in ready],
             pl.any_horizontal(pl.lit(value=False), *naive).alias(NAIVE),
+            *[
+                pl.any_horizontal(n for z, n in stamped if str(z) == zone).alias(zone)
+                for zone in _zones(plan)
+            ],
             pl.coalesce(RULE, *bad, pl.lit(None, pl.String)).alias(RULE),
         )
         complete = values.with_columns(constants(plan)).with_columns(
@@ -137,6 +145,21 @@ class _Made:
     rows: pl.DataFrame
     refused: tuple[Refusal, ...]
     zone_used: bool
+    zones: frozenset[str]
+
+
+def _zones(plan: Plan) -> list[str]:
+    """Return the zones that a map says of stamps."""
+    return sorted({str(t.zone) for t in plan.targets if t.zone and t.kind.uses_zone})
+
+
+def _lacking(plan: Plan) -> dict[str, str]:
+    """Return hints for rows that lack a value."""
+    return {
+        f"{t.name}|required": f"no value in {' or '.join(t.fields)}, where the mapping"
+        " looks for it"
+        for t in plan.targets
+    }
 
 
 def _as_json(records: pl.DataFrame) -> pl.Expr:

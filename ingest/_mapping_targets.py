@@ -35,7 +35,7 @@ class Ready:
     Attributes:
         value: Its values, of its type.
         is_bad: Whether there is a text, and no value in it.
-        naive: Whether a stamp told no offset, and the zone of the reading is used.
+        naive: Whether a stamp told no offset.
     """
 
     value: pl.Expr
@@ -91,7 +91,7 @@ class Target:
         return Ready(
             value=pl.when(there).then(value).otherwise(default),
             is_bad=there & value.is_null(),
-            naive=naive if self.zone is None else pl.lit(value=False),
+            naive=naive,
         )
 
 

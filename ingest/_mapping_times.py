@@ -28,6 +28,15 @@ _EXAMPLE: Final = datetime(2001, 2, 3, 14, 5, tzinfo=UTC)
 #: seconds is in no zone.
 _MISLEADING: Final = ("%Z", "%s")
 
+_FRACTIONS: Final = (
+    "fractions of a second are %.f behind the seconds, as in '%H:%M:%S%.f', and %3f,"
+    " %6f or %9f of as many digits behind another sign"
+)
+_UNKNOWN: Final = (
+    "a directive in it is none, or %I stands without %p; write it as in"
+    " '%Y-%m-%d %H:%M:%S%.f'"
+)
+
 _ISO: Final = (
     r"^([0-9]{4}-[0-9]{2}-[0-9]{2})"
     r"(?:[Tt ]([0-9]{2}:[0-9]{2})(?::([0-9]{2})(?:[.,]([0-9]{1,30}))?)?"
@@ -98,8 +107,10 @@ def fault_of(form: str) -> str | None:
             warnings.simplefilter("error")
             written = pl.Series([_EXAMPLE]).dt.strftime(form)
             read = written.str.to_datetime(form, strict=False, time_unit="us")
-    except (PolarsError, pl.exceptions.PanicException, Warning) as error:
-        return " ".join(str(error).split())[:120]
+    except Warning:
+        return _FRACTIONS
+    except (PolarsError, pl.exceptions.PanicException):
+        return _UNKNOWN
     found = read.item()
     if found is None or found.date() != _EXAMPLE.date():
         return "it must tell the year, the month and the day"

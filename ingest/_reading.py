@@ -102,6 +102,7 @@ def _refusal(rule: str, place: str, raw: str = "", hint: str | None = None) -> B
 
 def _told(candidate: Candidate, chunks: Chunks) -> dict[str, Any]:
     source, reading = candidate.source, candidate.reading
+    zone, zone_basis = _zone(reading, chunks)
     return {
         "file_id": reading.file_id,
         "path": candidate.display_path,
@@ -109,8 +110,8 @@ def _told(candidate: Candidate, chunks: Chunks) -> dict[str, Any]:
         "source": source.name if source else UNRECOGNIZED,
         "reader_version": source.version if source else 0,
         "bytes": candidate.size,
-        "zone": str(reading.zone) if chunks.zone_used else None,
-        "zone_basis": reading.zone_basis if chunks.zone_used else "none",
+        "zone": zone,
+        "zone_basis": zone_basis,
         "run_id": reading.run_id or None,
         "run_id_basis": reading.run_id_basis if reading.run_id else "none",
         "ingested_ns": time.time_ns(),
@@ -118,3 +119,12 @@ def _told(candidate: Candidate, chunks: Chunks) -> dict[str, Any]:
         "records_seen": chunks.records_seen,
         "repairs": chunks.repairs,
     }
+
+
+def _zone(reading: Reading, chunks: Chunks) -> tuple[str | None, str]:
+    """Return the zone that naive time stamps were read in, and who says so."""
+    if chunks.zone_used:
+        return str(reading.zone), reading.zone_basis
+    if chunks.zones:
+        return ", ".join(sorted(chunks.zones)), "mapping"
+    return None, "none"

@@ -20,6 +20,7 @@ from ingest._mapping_card import Card
 from ingest._mapping_claims import is_meant, missing, shape_of, together
 from ingest._mapping_plan import Plan, plan_of
 from ingest._mapping_reading import read
+from ingest._names import display
 from ingest.errors import SettingError
 from ingest.sources import Head, Source
 
@@ -143,13 +144,15 @@ def nearly(head: Head, mappings: Sequence[Mapping]) -> str:
         for plan in mapping.plans:
             lacks = missing(plan, head)
             if not plan.patterns and 0 < len(lacks) < len(plan.needed):
-                return f"mapping {mapping.name} needs also {', '.join(lacks)}"
+                told = f"mapping {mapping.name} ({_file(mapping)})"
+                return f"{told} needs also {', '.join(lacks)}"
     return ""
 
 
 def _source(mapping: Mapping, plans: Sequence[Plan], head: Head) -> Source:
     alike = together(plans, head)
-    read_as = partial(read, plans=alike, shape=shape_of(alike[0], head))
+    shape = shape_of(alike[0], head)
+    read_as = partial(read, plans=alike, shape=shape, file=_file(mapping))
     return Source(
         name=f"{PREFIX}{mapping.name}",
         version=VERSION,
@@ -160,6 +163,10 @@ def _source(mapping: Mapping, plans: Sequence[Plan], head: Head) -> Source:
         read=read_as,
         digest=mapping.digest,
     )
+
+
+def _file(mapping: Mapping) -> str:
+    return display(Path(mapping.path).name)
 
 
 def _never(_: Head) -> bool:

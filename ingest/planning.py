@@ -14,6 +14,9 @@ from ingest.known import Known, index_of, superseded
 from ingest.sources import Reading
 from ingest.staging import Candidate
 
+#: Source of a file that holds nothing.
+EMPTY_SOURCE: Final = EMPTY.name
+
 #: Files that are staged together, unless their sizes say otherwise.
 BATCH_FILES: Final = 256
 
@@ -25,20 +28,37 @@ BATCH_BYTES: Final = 64 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
+class Again:
+    """A file that is not read, since another of the same ingest holds all of it.
+
+    Attributes:
+        path: The file, as it is shown.
+        of: The other.
+        is_copy: Whether they are equal; it is the beginning of the other where not.
+    """
+
+    path: str
+    of: str
+    is_copy: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
     """What an ingest has to do.
 
     Attributes:
         candidates: Files to read.
-        known: Files whose rows are in the lake already.
+        known: Files whose rows are in the lake already, or come with another file.
         unreadable: Files that could not be opened, and why.
         empty: Files that hold nothing, known or not. [1]
+        again: Those of the known files that another file of this ingest holds.
     """
 
     candidates: tuple[Candidate, ...]
     known: tuple[Path, ...]
     unreadable: tuple[tuple[str, str], ...]
     empty: int = 0
+    again: tuple[Again, ...] = ()
 
     def batches(self) -> Iterator[list[Candidate]]:
         """Yield candidates in batches of bounded size, and never too many batches."""
@@ -72,23 +92,28 @@ def plan(found: Sequence[Found], known: pl.DataFrame) -> Plan:
     beginnings = _beginnings(hashed, lake)
     candidates: list[Candidate] = []
     old: list[Path] = []
-    taken = set(lake.ids)
+    again: list[Again] = []
+    taken: dict[str, str] = {}
     for file in hashed:
-        begins = (file.opened.kin, file.print_.sha256) in beginnings
-        if begins or file.file_id in taken:
+        longer = beginnings.get((file.opened.kin, file.print_.sha256))
+        same = taken.get(file.file_id)
+        if longer or same or file.file_id in lake.ids:
             old.append(file.opened.file.path)
+            of = longer or same
+            if of and file.file_id not in lake.ids:
+                again.append(Again(file.opened.path, of, longer is None))
         else:
-            taken.add(file.file_id)
+            taken[file.file_id] = file.opened.path
             candidates.append(_candidate(file, superseded(file, lake, ids)))
     empty = sum(file.opened.source is EMPTY for file in hashed)
-    return Plan(tuple(candidates), tuple(old), tuple(unreadable), empty)
+    return Plan(tuple(candidates), tuple(old), tuple(unreadable), empty, tuple(again))
 
 
-def _beginnings(hashed: Iterable[Hashed], lake: Known) -> set[tuple[Kin, str]]:
+def _beginnings(hashed: Sequence[Hashed], lake: Known) -> dict[tuple[Kin, str], str]:
     # where the longer file gave no row, the shorter one is all there is
     return {
-        (file.opened.kin, sha256)
-        for file in hashed
+        (file.opened.kin, sha256): file.opened.path
+        for file in reversed(hashed)
         if file.opened.source and file.file_id not in lake.fruitless
         for sha256 in file.print_.prefixes
     }

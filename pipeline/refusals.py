@@ -15,8 +15,9 @@ LINES: Final = 20
 #: the rest.
 TOGETHER: Final = 4
 
-#: Files of one reason that are named.
-NAMED: Final = 3
+#: Files that are named at the most; of more, some are and the rest is a count.
+NAMED: Final = 5
+NAMED_OF_MORE: Final = 3
 
 #: How a guess begins about a file that a mapping can take.
 _MAPPABLE: Final = tuple(
@@ -107,16 +108,22 @@ def _one(row: Mapping[str, Any], fault: Fault | None) -> str:
 
 
 def _many(rows: Sequence[Mapping[str, Any]], fault: Fault | None) -> str:
-    names = ", ".join(str(row["path"]) for row in rows[:NAMED])
-    more = f" and {len(rows) - NAMED} more"
+    names = named([str(row["path"]) for row in rows])
     source = rows[0]["source"]
     if source == staging.UNRECOGNIZED:
-        return f"{len(rows)} files: refused: {_guess(fault)}: {names}{more}"
+        return f"{len(rows)} files: refused: {_guess(fault)}: {names}"
     rejected, read = (sum(r[n] for r in rows) for n in ("rows_rejected", "rows_read"))
     return (
         f"{len(rows)} files of {source}: {rejected} of {read} rows refused, first"
-        f" {fault or ''}: {names}{more}: see rejected_rows"
+        f" {fault or ''}: {names}: see rejected_rows"
     )
+
+
+def named(names: Sequence[str]) -> str:
+    """Return all of a few names, or the first of many and the count of the rest."""
+    shown = names if len(names) <= NAMED else names[:NAMED_OF_MORE]
+    more = len(names) - len(shown)
+    return f"{', '.join(shown)}{f' and {more} more' if more else ''}"
 
 
 def _guess(fault: Fault | None) -> str:

@@ -25,10 +25,11 @@ from reports.provenance import Provenance
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A report: where it is, and the sentence that it opens with."""
+    """A report: where it is, the sentence that it opens with, and what doubts it."""
 
     path: Path
     headline: str
+    warnings: tuple[str, ...] = ()
 
 
 def write_report(
@@ -64,7 +65,8 @@ def write_report(
     prices = _prices(lake.scan(RunCards).collect(), runs, settings)
     provenance = _provenance(root, settings, runs)
     _replace(path, page.render(frames, prices, provenance))
-    return Written(path.resolve(), page.headline(frames, prices, provenance))
+    shown = (frames, prices, provenance)
+    return Written(path.resolve(), page.headline(*shown), page.warnings(*shown))
 
 
 def _refuse_target(path: Path) -> None:
@@ -126,6 +128,12 @@ def _carded(row: dict[str, Any]) -> Price | None:
     )
 
 
+def _said(value: object) -> str:
+    if value is None or value == []:
+        return "not given"
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
 def _provenance(root: Path, settings: Settings, runs: pl.DataFrame) -> Provenance:
     given = settings.model_fields_set
     values = settings.model_dump(mode="json", exclude={"thresholds"})
@@ -134,7 +142,7 @@ def _provenance(root: Path, settings: Settings, runs: pl.DataFrame) -> Provenanc
         lake=display(root.resolve()),
         generated_ns=time.time_ns(),
         version=version("gpuledger"),
-        settings={name: str(value) for name, value in values.items()},
+        settings={name: _said(value) for name, value in values.items()},
         settings_sources={
             name: "set" if name in given else "default" for name in values
         },

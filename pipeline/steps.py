@@ -18,6 +18,7 @@ from pipeline import analyzing, checking
 from pipeline.analyzing import Analyzed
 from pipeline.logs import Say
 from pipeline.reporting import write_report
+from pipeline.rereading import why_again
 from pipeline.settings import Settings
 from pipeline.summaries import Ingested, first_faults
 from pipeline.unpacking import UNPACKING, Unpacking
@@ -58,7 +59,8 @@ def ingest(
 def _ingest(
     writer: Writer, found: Sequence[Found], stage_all: StageAll, say: Say
 ) -> Ingested:
-    plan = planning.plan(found, known_files(writer.root))
+    before = known_files(writer.root)
+    plan = planning.plan(found, before)
     say(f"{len(found)} files found, {len(plan.candidates)} of them new")
     batches = list(plan.batches())
     for number, staged in enumerate(stage_all(writer.root, batches), 1):
@@ -71,12 +73,14 @@ def _ingest(
     named = IngestedFiles.run_id_basis.col == "folder"
     assumed = files.filter(named)[IngestedFiles.run_id.name].unique().sort()
     return Ingested(
-        known=len(plan.known),
+        known=len(plan.known) - len(plan.again),
         files=files.sort(IngestedFiles.path.name),
         unreadable=plan.unreadable,
         assumed_runs=tuple(assumed),
         first_faults=first_faults(snapshot(writer.root).scan(RejectedRows), new),
         empty=plan.empty,
+        again=plan.again,
+        rereads=why_again(before, files, plan.candidates),
     )
 
 
@@ -123,12 +127,14 @@ class Done:
         analyzed: Which questions were answered anew.
         report: Where the report is.
         headline: The sentence that it opens with.
+        warnings: What makes that sentence doubtful.
     """
 
     ingested: Ingested
     analyzed: Analyzed
     report: str
     headline: str
+    warnings: tuple[str, ...] = ()
 
     @property
     def is_partial(self) -> bool:
@@ -138,6 +144,7 @@ class Done:
     def lines(self) -> Iterator[str]:
         """Yield the summary in words."""
         yield self.headline
+        yield from self.warnings
         yield from self.ingested.lines()
         yield from self.analyzed.lines()
 
@@ -175,4 +182,5 @@ def main_job(settings: Settings, order: Order, stage_all: StageAll, say: Say) ->
         analyzed = analyze(writer, settings)
     say("writing the report")
     written = write_report(lake, settings, order.report)
-    return Done(ingested, analyzed, display(written.path), written.headline)
+    path = display(written.path)
+    return Done(ingested, analyzed, path, written.headline, written.warnings)

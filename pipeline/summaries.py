@@ -1,19 +1,27 @@
 """What an ingest did, in words: sums first, refusals by name."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 import polars as pl
 
+from ingest.planning import EMPTY_SOURCE, Again
 from ingest.tables import IngestedFiles
 from pipeline import refusals
-from pipeline.refusals import Fault, first_faults
+from pipeline.refusals import Fault, first_faults, named
 
 __all__ = ["REFUSED_SHOWN", "Ingested", "first_faults"]
 
 #: Files that were not opened which a summary names.
 REFUSED_SHOWN: Final = 20
+
+_ASSUMED: Final = IngestedFiles.zone_basis.col == "assumed"
+
+#: Files of which no row came and none was refused, but empty ones.
+_BARREN: Final = (IngestedFiles.rows_read.col == 0) & (
+    IngestedFiles.source.col != EMPTY_SOURCE
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +35,8 @@ class Ingested:
         assumed_runs: Runs named after the folder, since nothing else names them.
         first_faults: By file, its first refusal.
         empty: Files that hold nothing, known or not. [1]
+        again: Files that another of the same ingest holds, and so were not read.
+        rereads: Files that came before, by what has changed since. [1]
     """
 
     known: int
@@ -35,11 +45,18 @@ class Ingested:
     assumed_runs: tuple[str, ...] = ()
     first_faults: Mapping[str, Fault] = field(default_factory=dict)
     empty: int = 0
+    again: tuple[Again, ...] = ()
+    rereads: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def refused(self) -> pl.DataFrame:
         """Files of which something was refused."""
         return self.files.filter(IngestedFiles.rows_rejected.col > 0)
+
+    @property
+    def barren(self) -> list[str]:
+        """Files that a source claims and that hold no record for a table."""
+        return self.files.filter(_BARREN)[IngestedFiles.path.name].to_list()
 
     @property
     def is_partial(self) -> bool:
@@ -51,14 +68,33 @@ class Ingested:
         yield self._head()
         if self.empty:
             yield f"{self.empty} empty file{'s' * (self.empty > 1)}"
+        yield from self._unread()
         for run_id in self.assumed_runs:
-            yield f"run {run_id!r} is named after its folder; --run-id names it"
+            yield (
+                f"run {run_id!r} is named after its folder; --run-id names it; several"
+                " runs need a folder with a run.toml each"
+            )
         for path, reason in self.unreadable[:REFUSED_SHOWN]:
             yield f"{path}: not opened: {reason}"
         shut = len(self.unreadable) - REFUSED_SHOWN
         if shut > 0:
             yield f"and {shut} more that were not opened"
         yield from refusals.lines(self.refused, self.first_faults)
+
+    def _unread(self) -> Iterator[str]:
+        """Yield what was not read, read again, without a row, or in no known zone."""
+        if self.again:
+            yield _told_again(self.again)
+        for why, count in self.rereads.items():
+            yield f"{_files(count)} read again: {why}"
+        if barren := self.barren:
+            verb = "hold" if len(barren) > 1 else "holds"
+            yield f"{_files(len(barren))} {verb} nothing for a table: {named(barren)}"
+        if assumed := self.files.filter(_ASSUMED).height:
+            yield (
+                f"UTC assumed for {_files(assumed)} with times without a zone; --zone"
+                " or zone in a run card says which"
+            )
 
     def _head(self) -> str:
         if self.files.is_empty():
@@ -73,3 +109,25 @@ class Ingested:
             f" {read} rows read = {accepted} accepted + {rejected} rejected"
             f" + {retired} retired"
         )
+
+
+def _files(count: int) -> str:
+    return f"{count} file{'s' * (count != 1)}"
+
+
+def _told_again(again: Sequence[Again]) -> str:
+    copies = sum(one.is_copy for one in again)
+    begun = len(again) - copies
+    counts = [
+        f"{count} {word if count == 1 else words}"
+        for count, word, words in (
+            (copies, "copy", "copies"),
+            (begun, "beginning of another file", "beginnings of other files"),
+        )
+        if count
+    ]
+    told = [
+        f"{one.path} ({'as' if one.is_copy else 'beginning of'} {one.of})"
+        for one in again
+    ]
+    return f"{' and '.join(counts)} not read again: {named(told)}"

@@ -8,7 +8,7 @@ import jinja2
 
 import reports
 from analysis import Frames
-from reports import _assets, _glossary, _numbers
+from reports import _assets, _blind_periods, _glossary, _numbers
 from reports._section import Content, Link, Scope, Section
 from reports._stills import still
 from reports._words import name, visible
@@ -47,6 +47,14 @@ def headline(
 ) -> str:
     """Return the sentence that the page opens with, as plain text."""
     return reports.SECTIONS[0].build(frames, Scope(prices, provenance)).heading
+
+
+def warnings(
+    frames: Frames, prices: Mapping[str, Price], provenance: Provenance
+) -> tuple[str, ...]:
+    """Return what makes the headline doubtful, as plain sentences."""
+    spot = _blind_periods.apart(frames, Scope(prices, provenance))
+    return (f"doubtful: {spot.how_much}: {spot.mend}",) if spot else ()
 
 
 def _page(answers: Sequence[Answered], provenance: Provenance) -> str:

@@ -112,6 +112,7 @@ class Batch:
         records: Records of any kind seen, rows or not. [1]
         repairs: Repairs that reading needed. [1]
         zone_used: Whether a naive time stamp needed the zone.
+        zones: Zones of naive time stamps that a mapping says.
     """
 
     rows: Mapping[type[Table], pl.DataFrame] = field(default_factory=dict)
@@ -119,6 +120,7 @@ class Batch:
     records: int = 0
     repairs: int = 0
     zone_used: bool = False
+    zones: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,8 @@ class IngestedFiles(Table):
     repairs = c.tally("Repairs that were needed to read it.")
     zone = c.text("Zone of naive time stamps in the file.")
     zone_basis = c.choice(
-        "Where the zone came from.", ("file", "run_card", "option", "assumed", "none")
+        "Where the zone came from.",
+        ("file", "mapping", "run_card", "option", "assumed", "none"),
     )
     run_id = c.identifier("Run that rows without one were given.", nullable=True)
     run_id_basis = c.choice(

@@ -28,6 +28,7 @@ def report(
 
     settings = settings_of(common)
     written = write_report(settings.lake, settings, output, run_id)
-    common.say(written.headline)
+    for line in (written.headline, *written.warnings):
+        common.say(line)
     answer(display(written.path))
     return DONE

@@ -37,7 +37,9 @@ def run(
     order = steps.Order(paths, reading.options(settings), report, common.wait)
     stage_all = steps.stage_in_threads(settings.jobs)
     done = steps.main_job(settings, order, stage_all, common.say)
-    for line in (*done.ingested.lines(), *done.analyzed.refused, done.headline):
+    for line in (*done.ingested.lines(), *done.analyzed.refused):
+        common.say(line)
+    for line in (done.headline, *done.warnings):
         common.say(line)
     answer(done.report)
     return PARTIAL if done.is_partial else DONE

@@ -101,7 +101,7 @@ def test_the_nearest_source_or_table_is_named() -> None:
 def test_a_mapping_that_nearly_fits_is_named() -> None:
     head = Head("x", b"step,rank,d\n1,2,3\n")
     said = guess(head, [parse(TIMED)])
-    assert said.endswith("; mapping m needs also t")
+    assert said.endswith("; mapping m (m.toml) needs also t")
 
 
 def test_names_are_cut_and_harmless() -> None:

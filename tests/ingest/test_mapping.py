@@ -412,7 +412,7 @@ def test_a_mapping_without_a_pattern_takes_what_fits_and_nobody_recognizes() -> 
     assert found is not None
     assert found.name == "mapping:my-map"
     assert mapping.nearly(Head("x", b"step,rank,t\n"), [parse(TIMED)]) == (
-        "mapping m needs also d"
+        "mapping m (m.toml) needs also d"
     )
 
 

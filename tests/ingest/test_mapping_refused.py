@@ -59,7 +59,10 @@ REFUSED = [
     (f'{TIME}{{ field = "t", format = "%H:%M" }}', "must tell the year, the month"),
     (f'{TIME}{{ field = "t", format = "%Q" }}', "format: '%Q' cannot be used"),
     (f'{TIME}{{ field = "t", format = "%Y-%m-%d %Z" }}', "an offset is %z"),
-    (f'{TIME}{{ field = "t", format = "%Y-%m-%d %H:%M:%S.%f" }}', "cannot be used"),
+    (
+        f'{TIME}{{ field = "t", format = "%Y-%m-%d %H:%M:%S.%f" }}',
+        "and %3f, %6f or %9f of",
+    ),
     (f'{TIME}{{ field = "t", unit = "epoch_s", zone = "Mars" }}', "zone 'Mars'"),
     (f'zone = "Mars"\n{TIME}{{ field = "t", format = "iso8601" }}', "zone 'Mars'"),
     (f'{SPAN}"d"', "columns.duration_ns: unit: the numbers of the source need one of"),

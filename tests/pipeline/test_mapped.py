@@ -197,3 +197,44 @@ def test_the_step_log_of_the_examples(
         (None, True),
     ]
     assert metrics.select(pl.col("step").sum()).item() == 3
+
+
+@pytest.mark.parametrize(
+    ("zone", "stamp", "told"),
+    [
+        ('zone = "Europe/Berlin"\n', "2024-01-01 10:00", ("Europe/Berlin", "mapping")),
+        ('zone = "Europe/Berlin"\n', "2024-01-01 10:00Z", (None, "none")),
+        ("", "2024-01-01 10:00", ("UTC", "assumed")),
+    ],
+)
+def test_a_zone_of_the_mapping_is_told(
+    inbox: Path, zone: str, stamp: str, told: tuple[str | None, str]
+) -> None:
+    stamped = TIMED.replace('unit = "epoch_s"', 'format = "iso8601"')
+    (inbox / "mapping.toml").write_text(f"{zone}{stamped}")
+    (inbox / "night" / "log.csv").write_text(f"step,rank,t,d\n1,0,{stamp},2\n")
+    assert run_tokens(["ingest", "inbox", "--quiet"]) == 0
+    (said,) = known_files(Path("lake")).select("zone", "zone_basis").iter_rows()
+    assert said == told
+
+
+def test_a_wrong_field_names_the_mapping(
+    inbox: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    named = TIMED.replace("[map.columns]", 'files = "*.csv"\n[map.columns]')
+    (inbox / "mapping.toml").write_text(named.replace('"d"', '"other"'))
+    assert run_tokens(["ingest", "inbox"]) == 3
+    assert "correct the mapping (mapping in mapping.toml)" in capsys.readouterr().err
+
+
+def test_a_record_without_a_value_names_the_field(
+    inbox: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    named = TIMED.replace("[map.columns]", 'files = "*.jsonl"\n[map.columns]')
+    (inbox / "mapping.toml").write_text(named.replace('"d"', '"other"'))
+    lines = '{"step": 1, "rank": 0, "t": 1700000000, "d": 2}\n' * 2
+    (inbox / "night" / "log.jsonl").write_text(lines)
+    assert run_tokens(["ingest", "inbox"]) == 3
+    assert "required at line 1 (no value in other, where the mapping looks" in (
+        capsys.readouterr().err
+    )
