@@ -51,7 +51,7 @@ def known_clusters(attempts: pl.LazyFrame, gpus: pl.LazyFrame) -> pl.LazyFrame:
 
 def job_nodes(jobs: pl.LazyFrame) -> pl.LazyFrame:
     """Return the nodes of scheduler jobs: `cluster`, `host`, `job_id` and times."""
-    started = jobs.drop_nulls(Jobs.start_ns.name)
+    started = _told_once(jobs.drop_nulls(Jobs.start_ns.name))
     last = pl.max_horizontal(Jobs.start_ns.col.max(), Jobs.end_ns.col.max())
     spans = started.select(
         Jobs.cluster.name,
@@ -61,6 +61,15 @@ def job_nodes(jobs: pl.LazyFrame) -> pl.LazyFrame:
         Jobs.hosts.name,
     )
     return _explode_hosts(spans)
+
+
+def _told_once(jobs: pl.LazyFrame) -> pl.LazyFrame:
+    """Drop a job without its scheduler's cluster that is there with it, too."""
+    job = [Jobs.cluster.name, Jobs.job_id.name, Jobs.start_ns.name]
+    is_named = Jobs.scheduler_cluster.col.is_not_null()
+    other = Jobs.end_ns.col.filter(~is_named).max().over(job)
+    ended = jobs.with_columns(pl.coalesce(Jobs.end_ns.col, other).alias("end_ns"))
+    return ended.filter(is_named | ~is_named.any().over(job))
 
 
 def last_holder(

@@ -18,9 +18,11 @@ from ingest.phrases import phrase
 from ingest.sources._lines_frames import line_frames
 from ingest.sources._slurm.jobs import job_rows
 from ingest.sources._slurm.listing import (
+    UNDER,
     Listing,
     cells_of,
     has_header,
+    with_clusters,
     with_header,
 )
 from ingest.sources._slurm.states import WAITING, state
@@ -45,6 +47,7 @@ _WANTED: Final = {
     "Reason": ("REASON",),
     "QOS": ("QOS",),
     "Account": ("ACCOUNT",),
+    "Cluster": ("CLUSTER",),
 }
 
 _FORMAT: Final = "%i|%j|%T|%V|%S|%e|%D|%N|%r|%q|%a|%b"
@@ -66,7 +69,8 @@ def read(stream: BinaryIO, reading: Reading) -> Iterator[Batch]:
     Raises:
         UnreadableFileError: If blanks align its columns.
     """
-    for listing, lines in with_header(line_frames(stream, Jobs), _is_squeue):
+    blocks = with_clusters(line_frames(stream, Jobs))
+    for listing, lines in with_header(blocks, _is_squeue):
         if listing is not None and not listing.delimiter:
             raise UnreadableFileError(
                 reading.path,
@@ -89,6 +93,7 @@ def _completed(cells: pl.DataFrame) -> pl.DataFrame:
     is_reason = pl.col("NodeList").str.starts_with("(")
     per_node = pl.col("GPUs").str.replace("^gres[/:]", "")
     return cells.with_columns(
+        Cluster=pl.coalesce("Cluster", UNDER),
         NodeList=pl.when(~is_reason).then("NodeList"),
         Reason=pl.coalesce(
             "Reason", pl.when(is_reason).then(pl.col("NodeList").str.strip_chars("()"))
@@ -111,7 +116,7 @@ def _started(jobs: pl.DataFrame) -> tuple[pl.DataFrame, tuple[Refusal, ...]]:
 
 SOURCE: Final = Source(
     name="squeue",
-    version=1,
+    version=2,
     describes="jobs of Slurm: squeue with a delimiter, its header and START_TIME",
     tables=(Jobs,),
     options=frozenset({"zone", "run_id", "cluster"}),

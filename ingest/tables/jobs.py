@@ -9,11 +9,21 @@ from ingest.tables._table import Table
 class Jobs(Table):
     """One row per attempt of a scheduler job."""
 
-    key: ClassVar = ("cluster", "job_id", "submit_ns", "start_ns")
+    key: ClassVar = (
+        "cluster",
+        "scheduler_cluster",
+        "job_id",
+        "submit_ns",
+        "start_ns",
+    )
     day_column: ClassVar = "start_ns"
 
     file_id = c.identifier("File that the row was read from.")
     cluster = c.identifier("Cluster that scheduled the job.")
+    scheduler_cluster = c.identifier(
+        "Cluster as the scheduler names it; null where its listing does not.",
+        nullable=True,
+    )
     run_id = c.identifier(
         "Run that the job belongs to, where it is known.", nullable=True
     )

@@ -121,6 +121,25 @@ def test_restarts_are_counted_by_start_where_the_field_is_missing() -> None:
     }
 
 
+def test_a_job_is_of_the_cluster_that_the_scheduler_names() -> None:
+    times = f"2025-01-01T00:00:00|{TIMES}"
+    rows = rows_of(
+        batches_of(
+            "JobID|State|Submit|Start|End|Cluster",
+            f"101|COMPLETED|{times}|east",
+            f"101|FAILED|{times}|west",
+            f"101|FAILED|{times}|",
+        )
+    )
+    assert [(r["cluster"], r["scheduler_cluster"]) for r in rows] == [
+        ("pod", "east"),
+        ("pod", "west"),
+        ("pod", None),
+    ]
+    assert {r["restart_count"] for r in rows} == {0}
+    assert len({tuple(row[name] for name in Jobs.key) for row in rows}) == len(rows)
+
+
 def test_run_is_not_guessed_from_a_folder() -> None:
     (row,) = rows_of(batches_of(HEADER, f"1|llama|FAILED|{TIMES}"))
     assert row["run_id"] is None

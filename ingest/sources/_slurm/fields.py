@@ -30,6 +30,7 @@ FIELDS: Final = (
     "Reason",
     "QOS",
     "Account",
+    "Cluster",
 )
 
 #: Times of a job by the fields that tell them.

@@ -59,8 +59,9 @@ def count_restarts(jobs: pl.DataFrame) -> pl.DataFrame:
 
     For files that do not tell how often a job was restarted.
     """
-    ordered = jobs.sort("job_id", "start_ns", "submit_ns", nulls_last=True)
-    position = pl.int_range(pl.len(), dtype=pl.Int64).over("job_id")
+    job = ("scheduler_cluster", "job_id")
+    ordered = jobs.sort(*job, "start_ns", "submit_ns", nulls_last=True)
+    position = pl.int_range(pl.len(), dtype=pl.Int64).over(job)
     return ordered.with_columns(restart_count=position)
 
 
@@ -127,6 +128,7 @@ def _columns(reading: Reading) -> list[pl.Expr]:
     nodes = pl.coalesce(whole("NNodes"), whole("AllocNodes"))
     return [
         pl.lit(reading.cluster).alias("cluster"),
+        given("Cluster").alias("scheduler_cluster"),
         _run(reading).alias("run_id"),
         pl.col("JobID").alias("job_id"),
         pl.col("JobName").alias("job_name"),

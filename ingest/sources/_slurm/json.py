@@ -61,6 +61,7 @@ class Job(msgspec.Struct):
     name: str | None = None
     nodes: str | None = None
     account: str | None = None
+    cluster: str | None = None
     qos: str | None = None
     exit_code: int | _Exit | None = None
     restart_cnt: Told = None
@@ -111,6 +112,7 @@ def job_fields(job: Job) -> dict[str, str | None]:
         "Reason": state.reason or job.state_reason,
         "QOS": job.qos or None,
         "Account": job.account or None,
+        "Cluster": job.cluster or None,
     }
 
 

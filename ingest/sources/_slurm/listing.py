@@ -15,6 +15,9 @@ from ingest.tables import Table
 #: Rule of a line that has more or fewer cells than its header.
 CELL_COUNT: Final = "cell_count"
 
+#: Column of the cluster that lines stand under, where a listing is of several.
+UNDER: Final = "under"
+
 #: Lines among which a header is looked for: a date may stand before it.
 HEADER_LINES: Final = 3
 
@@ -85,9 +88,11 @@ def cells_of(
         for number, line in bad.select("number", "line").iter_rows()
     )
     whole = frame.filter(pl.col("cells").list.len() == len(listing.names))
+    under = [pl.col(UNDER)] if UNDER in whole.columns else []
     return whole.select(
         phrase("line {}", "number").alias("place"),
         pl.col("line").str.head(RAW_CHARACTERS).alias("raw"),
+        *under,
         *(_cell(listing, names).alias(name) for name, names in wanted.items()),
     ), refused
 
@@ -131,6 +136,22 @@ def with_header(
             yield None, replace(lines, frame=lines.frame.head(place), refused=())
             rest = replace(lines, frame=lines.frame.slice(place), repairs=0)
         yield listing, rest
+
+
+def with_clusters(blocks: Iterable[Lines]) -> Iterator[Lines]:
+    """Yield lines with the cluster that they stand `UNDER`, without its own lines.
+
+    With --clusters a line `CLUSTER: name` stands before the header of each.
+    """
+    before: str | None = None
+    name = pl.col("line").str.extract(r"^CLUSTER: (\S+)\s*$")
+    for lines in blocks:
+        marked = lines.frame.with_columns(
+            name.forward_fill().fill_null(pl.lit(before, pl.String)).alias(UNDER)
+        )
+        if len(marked):
+            before = marked[UNDER][-1]
+        yield replace(lines, frame=marked.filter(name.is_null()))
 
 
 def has_header(head: Head, accepts: Callable[[Listing], bool]) -> bool:

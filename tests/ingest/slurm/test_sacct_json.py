@@ -42,6 +42,14 @@ def test_a_job_of_an_early_schema() -> None:
     assert (row["qos"], row["account"], row["reason"]) == ("high", "team", None)
 
 
+@pytest.mark.parametrize(
+    ("told", "expected"), [("east", "east"), ("", None), (None, None)]
+)
+def test_the_cluster_of_a_job(told: str | None, expected: str | None) -> None:
+    row = job_of(cluster=told)
+    assert (row["cluster"], row["scheduler_cluster"]) == ("pod", expected)
+
+
 def test_a_job_of_a_late_schema() -> None:
     row = job_of(
         state={"current": ["CANCELLED"], "reason": "None"},

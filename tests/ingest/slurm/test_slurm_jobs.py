@@ -50,6 +50,18 @@ def test_a_listing_of_squeue() -> None:
     assert told[1]["reason"] == "Priority"
 
 
+def test_clusters_of_squeue() -> None:
+    header = "JOBID|STATE|START_TIME"
+    line = f"101|RUNNING|{AT}"
+    lines = ("CLUSTER: east", header, line, "CLUSTER: west", header, line)
+    told = of_squeue(*lines)
+    assert [row["scheduler_cluster"] for row in told] == ["east", "west"]
+    assert refused(batches_of(squeue.SOURCE, *lines)) == []
+    assert squeue.recognizes(Head("x", "\n".join(lines).encode()))
+    (row,) = of_squeue(f"{header}|CLUSTER", f"{line}|north")
+    assert row["scheduler_cluster"] == "north"
+
+
 def test_a_job_that_runs_needs_its_start() -> None:
     batches = batches_of(
         squeue.SOURCE, "JOBID|STATE|START_TIME", "1|RUNNING|N/A", "2|PENDING|N/A", "3|R"
