@@ -12,6 +12,7 @@ error and end of a span and per metric (torchtitan, observability/structured_log
 * A step that raised, or whose batch did not come, was not completed: it is refused, as
   one is that the log ends in. So is a checkpoint.
 * A restart repeats steps in another file; only the time tells the attempt.
+* Collecting garbage stops the process: each pause is a timer, told when it ended.
 * Loss and gradient norm come from rank 0 alone: the table has one row per step.
 """
 
@@ -27,7 +28,7 @@ from ingest.sources._steps.events import Event
 from ingest.sources._steps.found import Found
 from ingest.sources._steps.metrics import METRIC, Metrics
 from ingest.sources._steps.spans import Spans
-from ingest.tables import Checkpoints, StepTimings, TrainingMetrics
+from ingest.tables import Checkpoints, StepTimings, Timers, TrainingMetrics
 
 _FIELDS: Final = frozenset(
     {"log_type", "log_type_name", "global_rank", "time_us", "seq_id", "source"}
@@ -63,9 +64,9 @@ def read(stream: BinaryIO, reading: Reading) -> Iterator[Batch]:
 
 SOURCE: Final = Source(
     name="torchtitan",
-    version=1,
+    version=2,
     describes="JSON lines of torchtitan's structured logger, one file per rank",
-    tables=(StepTimings, Checkpoints, TrainingMetrics),
+    tables=(StepTimings, Checkpoints, TrainingMetrics, Timers),
     options=frozenset({"run_id"}),
     recognizes=recognizes,
     read=read,

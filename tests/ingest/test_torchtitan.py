@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from ingest.sources import SOURCES, Batch, Head, torchtitan
 from ingest.sources._lines import blocks
 from ingest.sources._steps.events import milliseconds_to_ns
-from ingest.tables import Checkpoints, StepTimings, TrainingMetrics
+from ingest.tables import Checkpoints, StepTimings, Timers, TrainingMetrics
 from tests.ingest.readings import held, reading, records, refused, repairs, rows
 
 #: Wall clock of the drawn timelines at their beginning. [us]
@@ -109,6 +109,32 @@ def test_the_value_of_an_end_goes_before_the_time_stamps() -> None:
     end["value"] = -1.0
     assert rules_of(read(log(start, end))) == [
         ("step_timings", "line 2", "duration_ns|number")
+    ]
+
+
+def test_pauses_to_collect_garbage_are_timers() -> None:
+    pause = span("gc_collect", 1, 30)
+    batches = read(log(*span("step", 0, 60), *pause, *span("fetching_batch", 2, 12)))
+    (timer,) = rows(batches, Timers)
+    assert (timer["name"], timer["statistic"]) == ("gc_collect", "rank")
+    assert (timer["rank"], timer["step"], timer["occurrence"]) == (0, 1, 0)
+    assert timer["duration_ns"] == 29 * MS
+    assert timer["time_ns"] == (ZERO_US + 30_000) * 1_000
+    assert rows(batches, StepTimings)[0]["data_ns"] == 10 * MS
+    assert records(batches) == 6
+
+
+def test_pauses_that_are_not_whole() -> None:
+    lost, failed, bad = (span("gc_collect", at, at + 5) for at in (10, 20, 30))
+    bad[1]["value"] = "long"
+    written = [lost[1], failed[0], event(24, "gc_collect_error"), failed[1], *bad]
+    batches = read(log(*written, event(40, "gc_collect_start")))
+    assert rows(batches, Timers) == []
+    assert rules_of(batches) == [
+        ("timers", "line 1", "timer_without_start"),
+        ("timers", "line 4", "timer_failed"),
+        ("timers", "line 6", "duration_ns|number"),
+        ("timers", "line 7", "timer_without_end"),
     ]
 
 
@@ -334,6 +360,12 @@ def test_real_log(shared: Path, rank: int) -> None:
         of_step("checkpoint_save_end")
     )
     assert {row["tokens"] for row in steps} == {8192}
+    pauses = [r for r in written if r["log_type_name"] == "gc_collect_end"]
+    assert [
+        (row["step"], row["time_ns"], row["duration_ns"])
+        for row in rows(batches, Timers)
+    ] == [(r["step"], 1_000 * r["time_us"], round(r["value"] * MS)) for r in pauses]
+    assert pauses
     assert [rule for _, _, rule in rules_of(batches)] == ["checkpoint_failed"]
     assert records(batches) == len(written)
 

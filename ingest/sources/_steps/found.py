@@ -9,7 +9,7 @@ from ingest.sources._lines import refuse
 from ingest.sources._lines_json import Record
 from ingest.sources._source import Batch, Refusal
 from ingest.sources._steps.events import Event
-from ingest.tables import Checkpoints, StepTimings, Table
+from ingest.tables import Checkpoints, StepTimings, Table, Timers
 
 Row = dict[str, object]
 
@@ -80,6 +80,20 @@ class Found:
         }
         self.add(Checkpoints, end, row)
 
+    def add_timer(
+        self, name: str, start: Event, end: Record[Event], duration_ns: int
+    ) -> None:
+        """Keep a span of its own; it was logged when it ended."""
+        row: Row = {
+            Timers.step.name: start.step,
+            Timers.time_ns.name: end.value.time_ns,
+            Timers.name.name: name,
+            Timers.statistic.name: "rank",
+            Timers.rank.name: start.process[0],
+            Timers.duration_ns.name: duration_ns,
+        }
+        self.add(Timers, end, row)
+
     def take(self, records: int, repairs: int) -> Batch:
         """Return what was kept as a batch, and start again with nothing."""
         batch = Batch(
@@ -94,4 +108,8 @@ class Found:
 
 def _frame(table: type[Table], rows: list[Row]) -> pl.DataFrame:
     types = {**pl.Schema(table), "place": pl.String()}
-    return pl.DataFrame(rows, schema={name: types[name] for name in rows[0]})
+    frame = pl.DataFrame(rows, schema={name: types[name] for name in rows[0]})
+    if table is not Timers:
+        return frame
+    nth = pl.int_range(pl.len(), dtype=pl.Int32).over("step", "rank", "name", "time_ns")
+    return frame.with_columns(occurrence=nth)

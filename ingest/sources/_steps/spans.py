@@ -7,7 +7,7 @@ from typing import Final
 from ingest.sources._lines_json import Record
 from ingest.sources._steps.events import Event
 from ingest.sources._steps.found import Found
-from ingest.tables import Checkpoints, StepTimings
+from ingest.tables import Checkpoints, StepTimings, Timers
 
 #: Spans of one name that may be open inside each other; more were never closed.
 DEEPEST: Final = 16
@@ -30,7 +30,10 @@ _PART_OF_SPAN: Final = {
     _SAVE: StepTimings.checkpoint_ns.name,
 }
 _KIND_OF_SPAN: Final = {_SAVE: "save", _LOAD: "load"}
-_NAMES: Final = frozenset({*_PART_OF_SPAN, *_KIND_OF_SPAN})
+
+#: Spans that make rows of timers, which are part of no step's parts.
+_TIMERS: Final = frozenset({"gc_collect"})
+_NAMES: Final = frozenset({*_PART_OF_SPAN, *_KIND_OF_SPAN, *_TIMERS})
 
 
 @dataclass(slots=True)
@@ -115,7 +118,7 @@ class Spans:
         event = record.value
         stack = self._open[*event.process, event.task_name, name]
         if phase == "start":
-            owner = self._steps.get(event.process)
+            owner = None if name in _TIMERS else self._steps.get(event.process)
             if owner:
                 owner.depth += 1
             stack.append(Span(record, owner))
@@ -125,8 +128,8 @@ class Spans:
             stack[-1].failed = True
         elif phase == "end" and stack:
             self._end_span(name, stack.pop(), record, outermost=not stack)
-        elif phase == "end" and name in _KIND_OF_SPAN:
-            self._found.refuse(Checkpoints, record, "checkpoint_without_start")
+        elif phase == "end":
+            self._refuse(name, record, "without_start")
 
     def _end_span(
         self, name: str, span: Span, end: Record[Event], *, outermost: bool
@@ -141,22 +144,39 @@ class Spans:
                 step.parts[part] = step.parts.get(part, 0) + (duration_ns or 0)
         if name in _KIND_OF_SPAN and outermost:
             self._end_checkpoint(name, span, end, duration_ns)
+        elif name in _TIMERS and outermost:
+            self._end_timer(name, span, end, duration_ns)
 
     def _end_checkpoint(
         self, name: str, span: Span, end: Record[Event], duration_ns: int | None
     ) -> None:
         due = name == _SAVE and SAVE_TAG in end.value.tags
         if span.failed:
-            self._found.refuse(Checkpoints, end, "checkpoint_failed")
+            self._refuse(name, end, "failed")
         elif duration_ns is None:
             self._found.refuse(Checkpoints, end, "duration_ns|number")
         elif due or duration_ns >= SHORTEST_CHECKPOINT_NS:
             kind, start = _KIND_OF_SPAN[name], span.start.value
             self._found.add_checkpoint(kind, start, end, duration_ns)
 
+    def _end_timer(
+        self, name: str, span: Span, end: Record[Event], duration_ns: int | None
+    ) -> None:
+        if span.failed:
+            self._refuse(name, end, "failed")
+        elif duration_ns is None:
+            self._found.refuse(Timers, end, "duration_ns|number")
+        else:
+            self._found.add_timer(name, span.start.value, end, duration_ns)
+
     def _lose(self, name: str, span: Span) -> None:
+        self._refuse(name, span.start, "without_end")
+
+    def _refuse(self, name: str, record: Record[Event], what: str) -> None:
         if name in _KIND_OF_SPAN:
-            self._found.refuse(Checkpoints, span.start, "checkpoint_without_end")
+            self._found.refuse(Checkpoints, record, f"checkpoint_{what}")
+        elif name in _TIMERS:
+            self._found.refuse(Timers, record, f"timer_{what}")
 
 
 def _same_step(start: Event, end: Event) -> bool:
