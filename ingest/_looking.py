@@ -59,6 +59,12 @@ class Opened:
         return self.source.name if self.source else UNRECOGNIZED
 
     @property
+    def says(self) -> str:
+        """What its name tells its source (a host, a rank): nothing of most sources."""
+        is_read = self.source is not None and "name" in self.source.options
+        return self.name if is_read else ""
+
+    @property
     def kin(self) -> Kin:
         """What it shares with the files that it may have grown from."""
         return self.family, self.file.run_id

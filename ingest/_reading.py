@@ -6,6 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+import pyarrow as pa
+from polars.exceptions import PanicException, PolarsError
+
 from ingest import files
 from ingest._chunks import Chunks
 from ingest._expanded import ExpandedFile, Fault
@@ -18,6 +21,23 @@ from ingest.tables import IngestedFiles
 
 #: Source of a file that no source claims.
 UNRECOGNIZED: Final = "unrecognized"
+
+#: Rule of a file that its reader could not bear: a fault of ours, not of the file.
+READER_FAILED: Final = "reader_failed"
+
+#: What a reader may raise where it has a fault. The other files of an ingest must not
+#: pay for it; that a reader has none is shown by tests, which look for the rule.
+FAULTS: Final = (
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    RecursionError,
+    TypeError,
+    ValueError,
+    PanicException,
+    PolarsError,
+    pa.ArrowException,
+)
 
 #: Characters of the head of an unrecognized file that are kept.
 _HEAD_CHARACTERS: Final = 200
@@ -82,6 +102,11 @@ def _batches_of(candidate: Candidate, stream: ExpandedFile) -> Iterator[Batch]:
     except UnreadableFileError as error:
         hint = f"expected {error.expected}; {error.mend}"
         yield _refusal("unreadable", error.place, hint=hint)
+    except FAULTS as error:
+        name = candidate.source.name
+        said = f"{type(error).__name__}: {error}"[:_HEAD_CHARACTERS]
+        hint = f"a fault of the reader {name} ({said}); report it with the file"
+        yield _refusal(READER_FAILED, "file", hint=" ".join(hint.split()))
     if fault := stream.fault or candidate.fault:
         yield _refusal(fault.rule, fault.place, hint=fault.hint)
 

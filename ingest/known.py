@@ -4,6 +4,7 @@ import hashlib
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
+from pathlib import PurePosixPath
 from typing import Any, Final
 
 import polars as pl
@@ -121,9 +122,16 @@ def _grown(file: Hashed, lake: Known) -> Iterator[Row]:
         return
     for sha256 in file.print_.prefixes:
         for row in lake.by_content.get(sha256, ()):
-            mine = row["run_id"] == run_id or row["path"] == file.opened.path
+            here = row["path"] == file.opened.path
+            mine = here or (row["run_id"] == run_id and _is_named(row, file.opened))
             if mine and row["source"] == family:
                 yield row
+
+
+def _is_named(row: Row, opened: Opened) -> bool:
+    """Whether a file of the lake has what the name of another tells its source."""
+    name = PurePosixPath(row["path"]).name
+    return not opened.says or name == opened.says or name.startswith(f"{opened.says}.")
 
 
 def _outgrown(file: Hashed, lake: Known) -> Iterator[Row]:

@@ -95,7 +95,8 @@ def plan(found: Sequence[Found], known: pl.DataFrame) -> Plan:
     again: list[Again] = []
     taken: dict[str, str] = {}
     for file in hashed:
-        longer = beginnings.get((file.opened.kin, file.print_.sha256))
+        mine = (file.opened.kin, file.opened.says, file.print_.sha256)
+        longer = beginnings.get(mine)
         same = taken.get(file.file_id)
         if longer or same or file.file_id in lake.ids:
             old.append(file.opened.file.path)
@@ -109,10 +110,13 @@ def plan(found: Sequence[Found], known: pl.DataFrame) -> Plan:
     return Plan(tuple(candidates), tuple(old), tuple(unreadable), empty, tuple(again))
 
 
-def _beginnings(hashed: Sequence[Hashed], lake: Known) -> dict[tuple[Kin, str], str]:
-    # where the longer file gave no row, the shorter one is all there is
+def _beginnings(
+    hashed: Sequence[Hashed], lake: Known
+) -> dict[tuple[Kin, str, str], str]:
+    # where the longer file gave no row, the shorter one is all there is; where a name
+    # tells the host, a log of another name is that of another node
     return {
-        (file.opened.kin, sha256): file.opened.path
+        (file.opened.kin, file.opened.says, sha256): file.opened.path
         for file in reversed(hashed)
         if file.opened.source and file.file_id not in lake.fruitless
         for sha256 in file.print_.prefixes

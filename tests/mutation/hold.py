@@ -7,9 +7,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from ingest import files
-from ingest.lake import known_files, open_writer
+from ingest._reading import READER_FAILED
+from ingest.lake import known_files, open_writer, snapshot
 from ingest.sources import SOURCES, Source
 from ingest.staging import stage
+from ingest.tables import RejectedRows
 from tests.ingest.tiny import assert_accounted, candidate
 from tests.mutation.mutants import mutants
 
@@ -51,6 +53,8 @@ def bring(root: Path, paths: list[Path], source: Source | None) -> None:
         for first in range(0, len(known), AT_ONCE):
             writer.commit([stage(root, known[first : first + AT_ONCE])])
     assert_accounted(root)
+    failed = snapshot(root).scan(RejectedRows).filter(rule=READER_FAILED).collect()
+    assert failed.is_empty(), failed["hint"].to_list()
 
 
 def hold(sample: Path, folder: Path, count: int) -> Held:
