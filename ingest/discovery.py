@@ -7,9 +7,11 @@ from pathlib import Path
 
 from ingest._cards import Cards
 from ingest._found import Found, Options
+from ingest._lock import LOCK
 from ingest._mapping_nearest import Mappings
 from ingest._names import display, resolved
 from ingest.errors import TelemetryError
+from ingest.manifest import MANIFEST
 
 __all__ = ["Found", "Options", "discover"]
 
@@ -19,7 +21,7 @@ def discover(
 ) -> list[Found]:
     """List every file under the paths, each once, in the order of their names.
 
-    Hidden files and folders and the lake itself are passed over; a run card above a
+    Hidden files and folders and lakes, this and others, are passed over; a run card above a
     path, and the host map it names, are listed too, and so is what cannot be read: a
     link that leads nowhere, a pipe, a folder that may not be listed.
 
@@ -63,9 +65,15 @@ def _files(root: Path, lake: Path | None) -> Iterator[Path]:
         names[:] = sorted(
             name
             for name in names
-            if not name.startswith(".") and (folder / name).resolve() != lake
+            if not (name.startswith(".") or _is_lake(folder / name, lake))
         )
         for name in sorted(files):
             if not name.startswith("."):
                 yield folder / name
     yield from (Path(error.filename) for error in shut)
+
+
+def _is_lake(folder: Path, lake: Path | None) -> bool:
+    """Whether a folder is the lake itself, or another one: it has what both have."""
+    has_both = (folder / MANIFEST).is_file() and (folder / LOCK).exists()
+    return has_both or folder.resolve() == lake

@@ -121,3 +121,13 @@ def test_names_of_runs_and_clusters_can_be_stored(tmp_path: Path) -> None:
     assert (found.run_id, found.cluster) == ("und\\xff", "c\\xff")
     (found,) = discover([folder], Options(run_id=os.fsdecode(b"\xfe")))
     assert found.run_id == "\\xfe"
+
+
+def test_another_lake_is_passed_over(tmp_path: Path) -> None:
+    lake = tmp_path / "inbox" / "old-lake"
+    lake.mkdir(parents=True)
+    for name in ("manifest.parquet", ".lock", "part.parquet"):
+        (lake / name).touch()
+    (tmp_path / "inbox" / "log").touch()
+    found = discover([tmp_path / "inbox"], Options(), tmp_path / "lake")
+    assert [one.path.name for one in found] == ["log"]
