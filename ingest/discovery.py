@@ -21,9 +21,9 @@ def discover(
 ) -> list[Found]:
     """List every file under the paths, each once, in the order of their names.
 
-    Hidden files and folders and lakes, this and others, are passed over; a run card above a
-    path, and the host map it names, are listed too, and so is what cannot be read: a
-    link that leads nowhere, a pipe, a folder that may not be listed.
+    Hidden files and folders and lakes, this and others, are passed over; a run card
+    above a path, and the host map it names, are listed too, and so is what cannot be
+    read: a link that leads nowhere, a pipe, a folder that may not be listed.
 
     Raises:
         TelemetryError: If a path matches nothing, or links lead in a circle.
