@@ -59,12 +59,15 @@ def _batches(
 ) -> Iterator[Batch]:
     found: list[dict[str, str | None]] = []
     refused: list[Refusal] = []
+    repairs = 0
     for document in documents:
         if isinstance(document, Refusal):
             refused.append(document)
         else:
+            repairs += document.repairs
             found += _cells(document)
-    yield Batch(refused=tuple(refused), records=len(found) + len(refused))
+    records = len(found) + len(refused)
+    yield Batch(refused=tuple(refused), records=records, repairs=repairs)
     cells = pl.DataFrame(found, schema=dict.fromkeys(_COLUMNS, pl.String))
     for told, units in untimed.place(cells, _UNITS):
         yield batch(samples(told, units, reading, "node_ac"), 0, hints=_HINTS)
@@ -89,7 +92,7 @@ def _cells(document: JsonDocument) -> Iterator[dict[str, str | None]]:
 
 SOURCE: Final = Source(
     name="redfish",
-    version=1,
+    version=2,
     describes="JSON of the Redfish resource Power",
     tables=(PowerSamples,),
     options=frozenset({"cluster", "name"}),

@@ -11,7 +11,7 @@ import pytest
 
 from ingest.sources import Batch, Head, Source, rocm_smi
 from ingest.tables import PowerSamples
-from tests.ingest.readings import held, reading, refused
+from tests.ingest.readings import MARK, held, reading, refused
 
 
 def read(source: Source, text: str, **told: Any) -> list[Batch]:
@@ -57,19 +57,19 @@ def test_labels_of_rocm_smi(
 ) -> None:
     (row,) = samples(documents(rocm_smi.SOURCE, card(**{label: value, "0": "495Mhz"})))
     assert row[column] == pytest.approx(expected, rel=1e-12)
-    assert (row["gpu_uuid"], row["time_quality"]) == ("index:0", "file_time")
+    assert (row["gpu_uuid"], row["time_quality"]) == (f"index:0 of {MARK}", "file_time")
     header = f"device,{label}"
     text = f"{header}\ncard0,{value}\n"
     assert rocm_smi.recognizes(Head("any", text.encode()))
     (other,) = samples(read(rocm_smi.SOURCE, text))
     assert other[column] == pytest.approx(expected, rel=1e-12)
-    assert other["gpu_uuid"] == "index:0"
+    assert other["gpu_uuid"] == f"index:0 of {MARK}"
 
 
 def test_identity_of_a_card() -> None:
     power = {"Average Graphics Package Power (W)": "36.0", "PCI Bus": "0000:5D:00.0"}
     (row,) = samples(documents(rocm_smi.SOURCE, card(**power)))
-    assert row["gpu_uuid"] == "pci:0000:5d:00"
+    assert row["gpu_uuid"] == f"pci:0000:5d:00 of {MARK}"
     (row,) = samples(documents(rocm_smi.SOURCE, card(**power, **{"Unique ID": "0xa1"})))
     assert row["gpu_uuid"] == "0xa1"
 
@@ -103,3 +103,19 @@ def test_published_files(
     assert {row["power_limit_w"] for row in found} == {limit}
     assert found[0]["temperature_c"] == celsius
     assert refused(batches) == []
+
+
+@pytest.mark.parametrize(
+    ("value", "repairs"),
+    [(r"\udc00\ud800", 2), (r"\ud83d\ude00", 0), (r"\\ud800", 0), (r"a\uDBFF", 1)],
+)
+def test_halves_of_surrogate_pairs_are_replaced_and_counted(
+    value: str, repairs: int
+) -> None:
+    power = '"Average Graphics Package Power (W)": "36.0"'
+    text = f'{{"card0": {{{power}, "Unique ID": "{value}"}}}}\n'
+    batches = read(rocm_smi.SOURCE, text)
+    (row,) = samples(batches)
+    assert row["power_average_w"] == 36.0
+    assert ("\ufffd" in row["gpu_uuid"]) == bool(repairs)
+    assert sum(batch.repairs for batch in batches) == repairs

@@ -97,12 +97,14 @@ class _Rows:
         """Yield the rows of documents."""
         found: list[tuple[int, Found]] = []
         refused: list[Refusal] = []
+        repairs = 0
         for document in documents:
             if isinstance(document, Refusal):
                 refused.append(document)
             else:
+                repairs += document.repairs
                 found += [(document.line, gpu) for gpu in self._gpus(document)]
-        yield Batch(refused=tuple(refused), records=len(refused))
+        yield Batch(refused=tuple(refused), records=len(refused), repairs=repairs)
         if found:
             units = dict(self._tool.named.values())
             yield from self._made(_frame(found, units), units)

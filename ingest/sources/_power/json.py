@@ -21,16 +21,30 @@ DOCUMENT_BYTES: Final = 16 * 1024 * 1024
 _START: Final = re.compile(rb"^[\[{]", re.MULTILINE)
 _BLANKS: Final = re.compile(r"\s*")
 
+#: A pair of surrogates, one that is alone (in a group), or any other escape.
+_ESCAPE: Final = re.compile(
+    r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+    r"|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)",
+    re.DOTALL,
+)
+
 #: A number stays its text, so that none goes through a float; NaN does, too.
 _DECODER: Final = json.JSONDecoder(parse_float=str, parse_int=str, parse_constant=str)
 
 
 @dataclass(frozen=True, slots=True)
 class JsonDocument:
-    """A document and the line on which it starts."""
+    """A document and the line on which it starts.
+
+    Attributes:
+        line: The line. [1]
+        value: What it says.
+        repairs: Repairs that its text needed. [1]
+    """
 
     line: int
     value: object
+    repairs: int = 0
 
 
 class JsonDocuments:
@@ -59,7 +73,7 @@ class JsonDocuments:
 
     def close(self) -> Iterator[JsonDocument | Refusal]:
         """Yield what was read of the last document."""
-        text = self._text.decode("utf-8", errors="replace")
+        text, repairs = _whole(self._text.decode("utf-8", errors="replace"))
         at = _skip(text, 0)
         line = self._line + text.count("\n", 0, at)
         while at < len(text):
@@ -68,7 +82,8 @@ class JsonDocuments:
             except (ValueError, RecursionError) as error:
                 yield self._refusal("json", f"not read from here on: {error}")
                 break
-            yield JsonDocument(line, value)
+            yield JsonDocument(line, value, repairs)
+            repairs = 0
             end = _skip(text, end)
             line += text.count("\n", at, end)
             at = end
@@ -78,6 +93,14 @@ class JsonDocuments:
         raw = self._text[: 4 * RAW_CHARACTERS].decode("utf-8", errors="replace")
         place = f"line {self._line}"
         return Refusal(PowerSamples, place, rule, raw[:RAW_CHARACTERS], hint)
+
+
+def _whole(text: str) -> tuple[str, int]:
+    """Replace halves of surrogate pairs, which UTF-8 cannot hold; return how many."""
+    if "\\ud" not in text and "\\uD" not in text:
+        return text, 0
+    alone = sum(match[1] is not None for match in _ESCAPE.finditer(text))
+    return _ESCAPE.sub(lambda m: "\\ufffd" if m[1] else m[0], text), alone
 
 
 def _skip(text: str, at: int) -> int:
