@@ -45,16 +45,26 @@ KINDS: Final = MappingProxyType(
     }
 )
 
-#: What a group is for, by what its description contains in lower case; the first that
-#: fits. PyTorch's own groups and those of device meshes and of Megatron are covered.
-PURPOSES: Final = MappingProxyType(
+#: Axes of a layout, by what the description of a group contains in lower case.
+#: PyTorch's own groups and those of device meshes and of Megatron are covered.
+AXES: Final = MappingProxyType(
     {
-        r"default_pg": "world",
-        r"data_?parallel|(?:^|[^a-z])(?:fs|hs)?dp(?:$|[^a-z])": "dp",
-        r"pipeline|(?:^|[^a-z])pp(?:$|[^a-z])": "pp",
-        r"expert|(?:^|[^a-z])ep(?:$|[^a-z])": "ep",
-        r"context|(?:^|[^a-z])cp(?:$|[^a-z])": "cp",
-        r"tensor|(?:^|[^a-z])tp(?:$|[^a-z])": "tp",
+        "world": r"default_pg",
+        "dp": r"data_?parallel|(?:^|[^a-z])(?:fs|hs)?dp(?:$|[^a-z])",
+        "pp": r"pipeline|(?:^|[^a-z])pp(?:$|[^a-z])",
+        "ep": r"expert|(?:^|[^a-z])ep(?:$|[^a-z])",
+        "cp": r"context|(?:^|[^a-z])cp(?:$|[^a-z])",
+        "tp": r"tensor|(?:^|[^a-z])tp(?:$|[^a-z])",
+    }
+)
+
+#: What tells an axis more closely and is none itself: gradients are summed over the
+#: ranks of a context, too, and experts have tensor and data groups of their own.
+_CLOSER: Final = MappingProxyType(
+    {
+        r"_with_cp": "",
+        r"(dp[a-z_]*?)_(?:cp|(?:mod|in)_ep)": "$1",
+        r"expert_(data|tensor)_parallel": "${1}_parallel",
     }
 )
 
@@ -104,14 +114,20 @@ def collective_kind(name: pl.Expr) -> pl.Expr:
 def parallel_kind(description: pl.Expr) -> pl.Expr:
     """Return what a group is for (dp, tp, ...), null where that is not said.
 
+    A group along several axes is of none of them.
+
     Args:
         description: `default_pg`, `mesh_dp_shard`, `TENSOR_MODEL_PARALLEL_GROUP`, ...
     """
-    lower = description.str.to_lowercase()
-    return pl.coalesce(
-        pl.when(lower.str.contains(pattern)).then(pl.lit(kind))
-        for pattern, kind in PURPOSES.items()
+    text = description.str.to_lowercase()
+    for pattern, axis in _CLOSER.items():
+        text = text.str.replace(pattern, axis)
+    named = {kind: text.str.contains(pattern) for kind, pattern in AXES.items()}
+    count = pl.sum_horizontal(is_named.cast(pl.Int32) for is_named in named.values())
+    kind = pl.coalesce(
+        pl.when(is_named).then(pl.lit(kind)) for kind, is_named in named.items()
     )
+    return pl.when(count == 1).then(kind)
 
 
 def element_bytes(dtype: pl.Expr) -> pl.Expr:

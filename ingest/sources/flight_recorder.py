@@ -92,7 +92,7 @@ def _without_rank(reading: Reading) -> Batch:
 
 SOURCE: Final = Source(
     name="flight-recorder",
-    version=1,
+    version=2,
     describes="dumps of PyTorch's Flight Recorder, pickled or JSON, one file per rank",
     tables=(Collectives, GroupStatus),
     options=frozenset({"run_id", "name"}),

@@ -125,7 +125,7 @@ def _batch(rows: dict[type[Table], pl.DataFrame]) -> Batch:
 
 SOURCE: Final = Source(
     name="kineto",
-    version=4,
+    version=5,
     describes="traces of PyTorch's profiler (export_chrome_trace): kernels, copies,"
     " collectives and steps",
     tables=(Kernels, Collectives, StepTimings),

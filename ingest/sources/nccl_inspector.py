@@ -121,7 +121,7 @@ def _bytes_total() -> pl.Expr:
 
 SOURCE: Final = Source(
     name="nccl-inspector",
-    version=1,
+    version=2,
     describes="JSON lines of NCCL Inspector, one file per process",
     tables=(Collectives,),
     options=frozenset({"run_id"}),
