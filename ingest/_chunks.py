@@ -95,6 +95,8 @@ class Chunks:
     def _refuse(self, table: type[Table], part: Part, rows: pl.Expr, n: int) -> None:
         stay, leave = _scans.split(self._shelf.root, part, table, rows)
         self._shelf.replace(part, table, stay)
-        records = _rules.records_of_duplicates(table, leave, f" in chunk {n}")
+        records = _rules.records_of_duplicates(
+            table, leave, f" in chunk {n}", "already before it in the file"
+        )
         counts = [count(leave, ACCEPTED, -1), count(records, REJECTED)]
         self._shelf.reject(records, together(counts))

@@ -6,6 +6,7 @@ from typing import Final, NamedTuple
 import polars as pl
 
 from ingest import _rules
+from ingest._hints import hinted
 from ingest._schema import FILE_ID
 from ingest.sources import Refusal
 from ingest.tables import IngestedFiles, RejectedRows, Table
@@ -90,7 +91,7 @@ class Offers:
             rows[table] = first
             records += [*(one.refused for one in checked), repeats]
             counts += [_span(table, taken), count(first, ACCEPTED)]
-        rows[RejectedRows] = _rules.tell_apart(pl.concat(records))
+        rows[RejectedRows] = hinted(_rules.tell_apart(pl.concat(records)))
         counts.append(count(rows[RejectedRows], REJECTED))
         return Sealed(rows, together(counts))
 

@@ -23,6 +23,9 @@ ORDER: Final = "_order"
 #: Rule of a row whose key another row has.
 DUPLICATE: Final = "duplicate"
 
+#: Where the row is that has the key of a row of another file.
+_ELSEWHERE: Final = "in another file, whose data reaches further"
+
 
 class Checked(NamedTuple):
     """Rows that a table takes, with their places, and the refused ones as records."""
@@ -87,9 +90,45 @@ def split_repeats(table: type[Table], taken: pl.DataFrame) -> Checked:
     """Sort rows by their key; of those of a file that share one, the first is taken."""
     key = (*table.key, FILE_ID)
     marked = taken.sort(*key, ORDER).with_columns(repeats(key).alias("_repeats"))
-    again = marked.filter("_repeats").with_columns(rule=pl.lit(DUPLICATE))
     first = marked.filter(~pl.col("_repeats")).select(table.column_names())
-    return Checked(first, as_records(table, again))
+    if first.height == marked.height:
+        return Checked(first, RejectedRows.create_empty())
+    again = _with_the_first(table, marked).filter("_repeats")
+    return Checked(first, as_records(table, again.with_columns(rule=pl.lit(DUPLICATE))))
+
+
+def _with_the_first(table: type[Table], marked: pl.DataFrame) -> pl.DataFrame:
+    """Return rows with a hint where the first of their key is, and whether it differs.
+
+    Args:
+        table: Table of the rows.
+        marked: Rows sorted by key, and by `_repeats` those behind a row of equal key.
+    """
+    others = [n for n in table.column_names() if n not in {*table.key, FILE_ID}]
+    values = pl.struct(others).hash() if others else pl.lit(0, pl.UInt64)
+    is_first = ~pl.col("_repeats")
+    of_first = pl.when(is_first).then(values).forward_fill()
+    differs = pl.when(values != of_first).then(pl.lit(", with other values"))
+    return marked.with_columns(
+        hint=phrase(
+            "the same key ({}) is already at {}{}",
+            _key_of(table),
+            pl.when(is_first).then(pl.col(PLACE)).forward_fill(),
+            differs.otherwise(pl.lit("")),
+        )
+    )
+
+
+def _key_of(table: type[Table]) -> pl.Expr:
+    """Return the key of rows in words that tell any two of a file apart."""
+    names = [name for name in table.key if name != FILE_ID]
+    json = [pl.struct(name).struct.json_encode() for name in names]
+    values = [
+        # without the braces and the name around it
+        text.str.slice(len(name) + len('{"":')).str.strip_suffix("}")
+        for name, text in zip(names, json, strict=True)
+    ]
+    return phrase(", ".join(f"{name} {{}}" for name in names), *values)
 
 
 def repeats(key: Sequence[str]) -> pl.Expr:
@@ -108,12 +147,12 @@ def as_records(table: type[Table], refused: pl.DataFrame) -> pl.DataFrame:
         place=pl.col(PLACE),
         rule=pl.col("rule"),
         raw=raw,
-        hint=pl.lit(None, pl.String),
+        hint=pl.col("hint") if "hint" in refused.columns else pl.lit(None, pl.String),
     )
 
 
 def records_of_duplicates(
-    table: type[Table], lost: pl.DataFrame, where: str = ""
+    table: type[Table], lost: pl.DataFrame, where: str = "", hint: str = _ELSEWHERE
 ) -> pl.DataFrame:
     """Return rows that lost to an equal key as records, their key for a place.
 
@@ -121,10 +160,14 @@ def records_of_duplicates(
         table: Table of the rows.
         lost: The rows.
         where: Added to the key, so that a file's rows of one key can be told apart.
+        hint: Which row has the key.
     """
-    key = pl.struct(table.key).struct.json_encode()
-    place = phrase("{}{}", key, pl.lit(where)).alias(PLACE)
-    return as_records(table, lost.with_columns(place, rule=pl.lit(DUPLICATE)))
+    place = phrase("{}{}", _key_of(table), pl.lit(where)).alias(PLACE)
+    named = ", ".join(name for name in table.key if name != FILE_ID)
+    told = pl.lit(f"the same key ({named}) is {hint}")
+    return as_records(
+        table, lost.with_columns(place, hint=told, rule=pl.lit(DUPLICATE))
+    )
 
 
 def records_of_refusals(refused: Sequence[Refusal], file_id: str) -> pl.DataFrame:

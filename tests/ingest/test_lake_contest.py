@@ -59,7 +59,7 @@ def test_of_two_files_the_one_whose_data_reaches_further_wins(
     (refused,) = content(root)["rejected_rows"].iter_rows(named=True)
     assert refused["file_id"] == early.reading.file_id
     assert refused["rule"] == "duplicate"
-    assert refused["place"] == '{"run_id":"r","attempt":null,"step":2}'
+    assert refused["place"] == 'run_id "r", attempt null, step 2'
     assert '"loss":2.0' in refused["raw"]
     told = known_files(root).sort("path").select("path", "rows_accepted")
     assert told.rows() == [("early", 1), ("late", 2)]

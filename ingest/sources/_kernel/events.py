@@ -120,9 +120,15 @@ def refusals_of(events: pl.DataFrame) -> tuple[Refusal, ...]:
     """Return the messages that are not events although they look like some."""
     refused = events.filter(pl.col("rule").is_not_null())
     return tuple(
-        Refusal(Failures, place, rule, raw, _HINTS.get(rule))
+        Refusal(Failures, place, rule, raw, _hint(rule, raw))
         for place, rule, raw in refused.select("place", "rule", "message").iter_rows()
     )
+
+
+def _hint(rule: str, raw: str) -> str | None:
+    if rule.startswith("xid_without") and "SXid" in raw:
+        return "expected `SXid (PCI:0000:05:00.0): 12028, ...`"
+    return _HINTS.get(rule)
 
 
 def _rule() -> pl.Expr:

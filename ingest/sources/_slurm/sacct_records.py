@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import polars as pl
@@ -144,8 +144,12 @@ class _Joiner:
             self._refuse(len(self._pieces))
 
     def _refuse(self, count: int) -> None:
-        for number, text, _ in self._pieces[:count]:
-            self._refused.append(refuse(Jobs, number, "field_count", text))
+        for number, text, bars in self._pieces[:count]:
+            hint = (
+                f"expected {self._bars + 1} fields as in the header, found {bars + 1}"
+            )
+            refusal = refuse(Jobs, number, "field_count", text)
+            self._refused.append(replace(refusal, hint=hint))
         del self._pieces[:count]
 
     def _take_refused(self) -> tuple[Refusal, ...]:
