@@ -4,11 +4,12 @@ import re
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from ingest.sources._kernel.patterns import ADDRESS, SXID, XID
+from ingest.sources._kernel.patterns import ADDRESS, SXID, SXID_LINK, XID
 from ingest.times import SECOND_NS
 
 _XID: Final = re.compile(XID)
 _SXID: Final = re.compile(SXID)
+_SXID_LINK: Final = re.compile(SXID_LINK)
 
 #: RFC 3339: date, time, fraction, offset.
 _RFC3339: Final = re.compile(
@@ -19,7 +20,11 @@ _RFC3339: Final = re.compile(
 _UUID: Final = re.compile(
     r"GPU-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE
 )
-_ADDRESS: Final = re.compile(rf"(?<![0-9A-Fa-f:]){ADDRESS}(?![0-9A-Fa-f:])")
+
+#: An address that is no piece of a longer one; `PCI:` may stand before it.
+_ADDRESS: Final = re.compile(
+    rf"(?<![0-9A-Fa-f])(?<![0-9A-Fa-f]:){ADDRESS}(?![0-9A-Fa-f:])"
+)
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -74,9 +79,14 @@ def pci_address(value: str) -> str | None:
 
 
 def gpu_in(value: str) -> str | None:
-    """Return the GPU that a sentence names: by its UUID, else by its PCI address."""
+    """Return the GPU that a sentence names: by its UUID, else by its PCI address.
+
+    The address in the driver's line of an SXid is that of a switch.
+    """
     match = _UUID.search(value)
-    return "GPU-" + match[0][4:].lower() if match else pci_address(value)
+    if match:
+        return "GPU-" + match[0][4:].lower()
+    return None if _SXID.search(value) else pci_address(value)
 
 
 def xid_in(value: str) -> int | None:
@@ -85,7 +95,22 @@ def xid_in(value: str) -> int | None:
     return int(match[2]) if match else None
 
 
-def sxid_in(value: str) -> int | None:
-    """Return the code of an SXid that the driver's own line in a text tells."""
+def sxid_in(value: str) -> tuple[int, str] | None:
+    """Return code and severity of an SXid that the driver's own line tells."""
     match = _SXID.search(value)
-    return int(match[2]) if match else None
+    if match is None:
+        return None
+    words = match[3] or ""
+    if words.startswith("Fatal"):
+        return int(match[2]), "fatal"
+    return int(match[2]), "warning" if words.startswith("Non-fatal") else "error"
+
+
+def switch_in(value: str) -> str | None:
+    """Return the switch that the driver's own line of an SXid names, and its link."""
+    match = _SXID.search(value)
+    if match is None:
+        return None
+    link = _SXID_LINK.search(value)
+    switch = f"switch {pci_address(match[1])}"
+    return f"{switch} link {link[1]}" if link else switch

@@ -4,7 +4,16 @@ import re
 from typing import Final
 
 from ingest.sources._failure_rows import Meaning, sxid_meaning, xid_meaning
-from ingest.sources._failure_words import fields, gpu_in, items, number, text, xid_in
+from ingest.sources._failure_words import (
+    fields,
+    gpu_in,
+    items,
+    number,
+    switch_in,
+    sxid_in,
+    text,
+    xid_in,
+)
 from ingest.sources._json_records import JsonObject
 
 #: What gpud calls the severity of an event, and the health of a component.
@@ -61,9 +70,11 @@ def words_of(one: JsonObject) -> str:
 def event_meaning(one: JsonObject, component: str, words: str) -> Meaning:
     """Return what an event means, from its name and its words."""
     extra = fields(one.get("extra_info"))
-    lines = [words, *(text(value) for value in extra.values())]
+    lines = _lines(one, words)
     name = text(one.get("name"))
     if "sxid" in f"{component} {name}":
+        if quoted := next((it for line in lines if (it := sxid_in(line))), None):
+            return sxid_meaning(*quoted)
         if code := _code(_SXID_WORDS, extra, "sxid", lines):
             return sxid_meaning(code, "error")
     elif "xid" in f"{component} {name}":
@@ -114,5 +125,15 @@ def gpu_of(one: JsonObject, words: str) -> str | None:
     """Return the GPU that an event names."""
     extra = fields(one.get("extra_info"))
     texts = [text(extra.get(key)) for key in ("gpu_uuid", "device_uuid", "device_id")]
-    texts += [words, *(text(value) for value in extra.values())]
+    texts += _lines(one, words)
     return next((key for line in texts if (key := gpu_in(line))), None)
+
+
+def switch_of(one: JsonObject, words: str) -> str | None:
+    """Return the switch that an event names, and its link."""
+    return next((it for line in _lines(one, words) if (it := switch_in(line))), None)
+
+
+def _lines(one: JsonObject, words: str) -> list[str]:
+    """Return all that an event says."""
+    return [words, *map(text, fields(one.get("extra_info")).values())]

@@ -10,6 +10,7 @@ from ingest.sources._failure_words import (
     number,
     pci_address,
     rfc3339_ns,
+    switch_in,
     text,
 )
 from ingest.sources._json_records import JsonObject
@@ -78,6 +79,8 @@ def event_of(event: JsonObject, check: str, code: str, place: str) -> Event:
     if event.get("recommendedaction") is not None:
         meaning = meaning._replace(action=_ACTIONS.get(action, meaning.action))
     gpu, part = _entities(event, message)
+    if meaning.source == "sxid":
+        gpu, part = _of_switch(gpu, part, message)
     return Event(
         place=place,
         meaning=meaning,
@@ -122,6 +125,17 @@ def _entities(event: JsonObject, message: str) -> tuple[str | None, str | None]:
         gpu = f"index:{index}"
     other = {kind: it for kind, it in found.items() if kind not in _OF_GPU and it}
     return gpu, ", ".join(f"{kind.lower()} {it}" for kind, it in other.items()) or None
+
+
+def _of_switch(
+    gpu: str | None, part: str | None, message: str
+) -> tuple[str | None, str | None]:
+    """Take an address for that of the switch, which an SXid is about."""
+    switch = switch_in(message)
+    if gpu and pci_address(gpu) == gpu:
+        own = f"switch {gpu}, {part}" if part else f"switch {gpu}"
+        return None, switch or own
+    return gpu, switch or part
 
 
 def _time_ns(value: object) -> int | None:

@@ -60,7 +60,7 @@ def _take(record: Record, rows: FailureRows) -> None:
 
 SOURCE: Final = Source(
     name="dcgm-health",
-    version=1,
+    version=2,
     describes="DCGM's health checks and diagnoses (dcgmi health -c -j, dcgmi diag -j)",
     tables=(Failures,),
     options=frozenset({"cluster"}),

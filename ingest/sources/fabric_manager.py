@@ -1,7 +1,8 @@
 """Log of NVIDIA's fabric manager: `[Jul 23 2024 07:53:55] [ERROR] [tid 841] ...`.
 
 Errors are rows. Errors of an NVSwitch that it reports keep their code (SXid); those
-that are not fatal are warnings. Times are local to the node.
+that are not fatal are warnings. A switch is named by its PCI address, as the kernel
+does, and where there is none by the manager's own number. Times are local to the node.
 """
 
 import re
@@ -11,6 +12,8 @@ from typing import BinaryIO, Final
 import polars as pl
 
 from ingest.phrases import phrase
+from ingest.sources._kernel.messages import short_address
+from ingest.sources._kernel.patterns import ADDRESS
 from ingest.sources._lines import refuse_all
 from ingest.sources._lines_frames import line_frames
 from ingest.sources._source import RAW_CHARACTERS, Batch, Head, Reading, Source
@@ -23,9 +26,10 @@ _START: Final = (
 )
 _HEAD: Final = re.compile(_START, re.MULTILINE)
 
-#: What the manager says of an error of a switch: severity, code, port.
+#: What the manager says of an error of a switch: severity, code, port, address.
 _SWITCH: Final = r"detected NVSwitch (non-fatal|fatal) error ([0-9]{1,9})"
 _PORT: Final = r" physical id ([0-9]+) port ([0-9]+)"
+_BUS: Final = rf" pci bus id {ADDRESS}"
 
 _LEVELS: Final = {"ERROR": "error", "CRITICAL": "fatal"}
 
@@ -87,8 +91,12 @@ def _time_ns(reading: Reading) -> pl.Expr:
 def _meaning() -> list[pl.Expr]:
     message = pl.col("message").str
     code = message.extract(_SWITCH, 2).cast(pl.Int64).cast(pl.String)
-    port = phrase(
-        "switch {} port {}", message.extract(_PORT, 1), message.extract(_PORT, 2)
+    switch, port = message.extract(_PORT, 1), message.extract(_PORT, 2)
+    bus = short_address(message.extract(_BUS))
+    part = pl.coalesce(
+        phrase("switch {} link {}", bus, port),
+        phrase("switch {}", bus),
+        phrase("switch {} port {}", switch, port),
     )
     by_level = pl.col("level").replace_strict(_LEVELS, return_dtype=pl.String)
     by_word = message.extract(_SWITCH, 1).replace({"non-fatal": "warning"})
@@ -102,7 +110,7 @@ def _meaning() -> list[pl.Expr]:
     return [
         pl.coalesce(code, pl.lit("fabric_manager")).alias("code"),
         pl.coalesce(by_word, by_level).alias("severity"),
-        port.alias("part"),
+        part.alias("part"),
         *(
             pl.when(is_switch).then(pl.lit(one)).otherwise(pl.lit(other)).alias(name)
             for name, (one, other) in named.items()
@@ -112,7 +120,7 @@ def _meaning() -> list[pl.Expr]:
 
 SOURCE: Final = Source(
     name="fabric-manager",
-    version=1,
+    version=2,
     describes="log of NVIDIA's fabric manager: its errors and those of NVSwitches",
     tables=(Failures,),
     options=frozenset({"zone", "cluster"}),

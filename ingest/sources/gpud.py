@@ -18,6 +18,7 @@ from ingest.sources._gpud_meanings import (
     event_meaning,
     gpu_of,
     state_meaning,
+    switch_of,
     words_of,
 )
 from ingest.sources._json_records import JsonObject, Record, json_records
@@ -90,13 +91,14 @@ def _add(one: JsonObject, component: str, place: str, rows: FailureRows) -> None
             time_ns=rfc3339_ns(one.get("time")),
             gpu_key=gpu_of(one, words),
             message=words or of,
+            part=switch_of(one, words),
         )
     )
 
 
 SOURCE: Final = Source(
     name="gpud",
-    version=1,
+    version=2,
     describes="gpud's answers in JSON: events and health states of a node's components",
     tables=(Failures,),
     options=frozenset({"cluster"}),

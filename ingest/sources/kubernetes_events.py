@@ -9,19 +9,27 @@ other, or wrapped in what a watch sends.
 * An event stands for all its repeats: `line_count` is how many there were, `time_ns`
   the first and `end_ns` the last of them. Of an event that is told again as its count
   grows, the last state is the row.
-* A message that quotes the driver's own line of an Xid is that Xid.
+* A message that quotes the driver's own line of an Xid or SXid is that.
 """
 
 import re
 from collections.abc import Iterator
 from typing import BinaryIO, Final
 
-from ingest.sources._failure_rows import Event, FailureRows, Meaning, xid_meaning
+from ingest.sources._failure_rows import (
+    Event,
+    FailureRows,
+    Meaning,
+    sxid_meaning,
+    xid_meaning,
+)
 from ingest.sources._failure_words import (
     fields,
     gpu_in,
     number,
     rfc3339_ns,
+    switch_in,
+    sxid_in,
     text,
     xid_in,
 )
@@ -103,19 +111,27 @@ def _event(value: JsonObject, reason: str, place: str) -> Event:
     about = _object(value)
     kind, name = text(about.get("kind")), text(about.get("name"))
     message = text(value.get("message")) or text(value.get("note"))
-    code = xid_in(message)
+    quoted = _quoted(message)
     first, last = _times(value)
     return Event(
         place=place,
-        meaning=xid_meaning(code) if code else _meaning(reason, kind),
+        meaning=quoted or _meaning(reason, kind),
         host=name if kind == "Node" else _reporter(value),
-        gpu_key=gpu_in(message) if code else None,
+        gpu_key=gpu_in(message) if quoted else None,
         time_ns=first,
         end_ns=last if last != first else None,
         message=message or reason,
         line_count=_count(value),
-        part=None if kind == "Node" else _path(kind, about),
+        part=switch_in(message) or (None if kind == "Node" else _path(kind, about)),
     )
+
+
+def _quoted(message: str) -> Meaning | None:
+    """Return what the driver's own line in a message means, None without one."""
+    if code := xid_in(message):
+        return xid_meaning(code)
+    found = sxid_in(message)
+    return sxid_meaning(*found) if found else None
 
 
 def _meaning(reason: str, kind: str) -> Meaning:
@@ -173,7 +189,7 @@ def _count(value: JsonObject) -> int:
 
 SOURCE: Final = Source(
     name="kubernetes-events",
-    version=1,
+    version=2,
     describes="events of Kubernetes (v1 and events.k8s.io/v1): lists, watches, lines",
     tables=(Failures,),
     options=frozenset({"cluster"}),

@@ -1,4 +1,4 @@
-"""Nodes of scheduler jobs: a job that two listings tell, with and without its cluster."""
+"""Nodes of scheduler jobs: one that two listings tell, with and without cluster."""
 
 import polars as pl
 

@@ -37,10 +37,24 @@ def test_a_switch_and_its_port() -> None:
     start = "[Jul 23 2024 07:53:55] [ERROR] [tid 841]"
     line = f"{start} detected NVSwitch fatal error 9 {TAIL}"
     (row,) = rows_of(line, zone=parse_zone("Europe/Berlin"), zone_basis="run_card")
-    assert (row["code"], row["part"]) == ("9", "switch 3 port 33")
+    assert (row["code"], row["part"]) == ("9", "switch 0000:86:00 link 33")
     # 07:53:55 in Berlin is 05:53:55 UTC
     assert row["time_ns"] == 1_721_714_035 * 10**9
     assert (row["time_quality"], row["component"]) == ("exact", "nvlink")
+
+
+@pytest.mark.parametrize(
+    ("named", "part"),
+    [
+        ("physical id 3 port 33", "switch 3 port 33"),
+        ("on NVSwitch pci bus id 00000000:86:00.0", "switch 0000:86:00"),
+        ("somewhere", None),
+    ],
+)
+def test_what_is_told_of_a_switch(named: str, part: str | None) -> None:
+    start = "[Jul 23 2024 07:53:55] [ERROR] [tid 841]"
+    (row,) = rows_of(f"{start} detected NVSwitch fatal error 9 {named}")
+    assert (row["code"], row["part"]) == ("9", part)
 
 
 @pytest.mark.parametrize("level", ["INFO", "WARNING", "DEBUG"])

@@ -76,6 +76,16 @@ def test_an_error_of_a_switch_keeps_its_code() -> None:
     assert (row["source"], row["code"], row["component"]) == ("sxid", "20034", "nvlink")
 
 
+def test_the_lines_of_the_driver_name_gpu_and_switch() -> None:
+    line = "NVRM: Xid (PCI:0000:19:00): 95, pid=1, name=a"
+    row = of_event("accelerator-nvidia-error-xid", name="error_xid", message=line)
+    assert (row["code"], row["gpu_key"], row["part"]) == ("95", "0000:19:00", None)
+    line = "nvidia-nvswitch1: SXid (PCI:0000:06:00.0): 20034, Fatal, Link 48 LTSSM Up"
+    row = of_event("accelerator-nvidia-error-sxid", name="error_sxid", message=line)
+    assert (row["code"], row["gpu_key"]) == ("20034", None)
+    assert row["part"] == "switch 0000:06:00 link 48"
+
+
 @pytest.mark.parametrize(
     ("health", "severity"),
     [("Unhealthy", "error"), ("Degraded", "warning"), ("Healthy", None),

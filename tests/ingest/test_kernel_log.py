@@ -64,6 +64,12 @@ def test_switch_errors_take_their_continuation_lines() -> None:
     )
     assert (row["source"], row["code"], row["severity"]) == ("sxid", "20034", "fatal")
     assert (row["name"], row["line_count"]) == ("LTSSM Fault Up", 3)
+    assert (row["gpu_key"], row["part"]) == (None, "switch 0000:07:00 link 37")
+
+
+def test_a_switch_is_named_where_no_link_is() -> None:
+    row = one_of("[1.5] nvidia-nvswitch3: SXid (PCI:0000:A5:00.0): 12028, Non-fatal")
+    assert (row["gpu_key"], row["part"]) == (None, "switch 0000:a5:00")
 
 
 def test_network_cards() -> None:

@@ -61,6 +61,17 @@ def test_sample() -> None:
         ("gpu-c11", "scheduler", "Evicted", 1),
         (None, "scheduler", "FailedScheduling", 14),
     ]
+    assert found[1]["gpu_key"] == "0000:19:00"
+
+
+@pytest.mark.parametrize(
+    ("words", "severity"), [("Fatal", "fatal"), ("Non-fatal", "warning"), ("", "error")]
+)
+def test_a_switch_that_the_driver_names(words: str, severity: str) -> None:
+    line = f"nvidia-nvswitch1: SXid (PCI:0000:06:00.0): 20034, {words}, Link 48 LTSSM"
+    row = one_of(message=line)
+    assert (row["source"], row["code"], row["severity"]) == ("sxid", "20034", severity)
+    assert (row["gpu_key"], row["part"]) == (None, "switch 0000:06:00 link 48")
 
 
 def test_an_event_stands_for_its_repeats() -> None:

@@ -69,6 +69,12 @@ def test_an_xid_has_the_severity_of_the_catalogue_and_the_action_asked_for() -> 
 def test_errors_of_switches() -> None:
     row = one_of(checkName="SysLogsSXIDError", errorCode=["20034"], isFatal=False)
     assert (row["source"], row["code"], row["severity"]) == ("sxid", "20034", "warning")
+    assert (row["gpu_key"], row["part"]) == (None, "switch 0000:4c:00")
+    line = "nvidia-nvswitch1: SXid (PCI:0000:06:00.0): 20034, Fatal, Link 48 LTSSM Up"
+    gpu = [{"entityType": "GPU_UUID", "entityValue": UUID}]
+    sxid = {"checkName": "SysLogsSXIDError", "errorCode": ["20034"], "message": line}
+    row = one_of(entitiesImpacted=gpu, **sxid)
+    assert (row["gpu_key"], row["part"]) == (UUID, "switch 0000:06:00 link 48")
 
 
 def test_each_code_is_a_row_and_health_is_none() -> None:

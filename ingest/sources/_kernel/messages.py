@@ -50,7 +50,11 @@ def address() -> pl.Expr:
         patterns.SERIAL_AT,
         evidence.GPU_ADDRESS,
     )
-    found = pl.coalesce(_MESSAGE.extract(pattern, 1) for pattern in telling)
+    return short_address(pl.coalesce(_MESSAGE.extract(it, 1) for it in telling))
+
+
+def short_address(found: pl.Expr) -> pl.Expr:
+    """Return a PCI address, as 0000:5d:00."""
     return found.str.to_lowercase().str.replace("^0{1,4}([0-9a-f]{4}:)", "${1}")
 
 
@@ -67,7 +71,8 @@ def serial() -> pl.Expr:
 
 
 def part() -> pl.Expr:
-    """Return the part that a message names: a link, a place in the chip, a disk."""
+    """Return the part that a message names: a switch, a place in the chip, a disk."""
+    switch = short_address(_MESSAGE.extract(patterns.SXID, 1))
     unit, link = _MESSAGE.extract(patterns.NVLINK5, 1), _nvlink()
     instance = _MESSAGE.extract(patterns.MIG, 1)
     compute = _MESSAGE.extract(patterns.MIG, 2)
@@ -76,7 +81,8 @@ def part() -> pl.Expr:
         phrase("GPU instance {}, compute instance {}", instance, compute),
         phrase("GPU instance {}", instance),
         _MESSAGE.extract(patterns.PLACE),
-        phrase("link {}", _MESSAGE.extract(r"SXid .*, Link (-?[0-9]{1,4}) ")),
+        phrase("switch {} link {}", switch, _MESSAGE.extract(patterns.SXID_LINK)),
+        phrase("switch {}", switch),
         phrase("module {}", _MESSAGE.extract(r"Port module event.* module ([0-9]+)")),
         _MESSAGE.extract(r"^mlx5_core ([0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7])"),
         *(_MESSAGE.extract(pattern) for pattern in evidence.PARTS),

@@ -17,6 +17,7 @@ XID: Final = (
     rf"NVRM: Xid \((?:PCI:)?{ADDRESS}[^)]{{0,40}}\):? ?([0-9]{{1,9}})(?:[,\s]|$)"
 )
 SXID: Final = rf"SXid \(PCI:{ADDRESS}\): ([0-9]{{1,9}})(?:, ?(.*)|\s|$)"
+SXID_LINK: Final = r"SXid .*, Link (-?[0-9]{1,4})(?:\s|$)"
 OFF_BUS: Final = (
     rf"NVRM: GPU (?:at )?(?:PCI:)?{ADDRESS}:? (?:GPU )?has fallen off the bus"
 )
