@@ -48,7 +48,7 @@ def batch(
     }
     broken = pl.coalesce(
         pl.when(breaks.fill_null(value=True)).then(pl.lit(name))
-        for name, breaks in (rules | ranges).items()
+        for name, breaks in (*rules.items(), *ranges.items())
     )
     judged = rows.with_columns(rule=broken).with_columns(**fits)
     bad = judged.filter(pl.col("rule").is_not_null())

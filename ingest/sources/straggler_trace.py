@@ -84,19 +84,24 @@ def _is_text(dtype: pa.DataType) -> bool:
 
 def _batch(frame: pl.DataFrame, first: int, reading: Reading) -> Batch:
     number = pl.int_range(first, first + pl.len())
-    rows = frame.select(
-        *(pl.col(name).cast(pl.Int64) for name in ("dp_rank", "rank", "step")),
-        pp_rank=pl.col("stage").cast(pl.Int64),
+    whole = frame.select(pl.col(_INTEGERS).cast(pl.Int64, strict=False))
+    rows = frame.with_columns(whole).select(
+        *("dp_rank", "rank", "step"),
+        pp_rank="stage",
         kind=pl.col(_KIND).cast(pl.String),
-        microbatch=operations.index_or_null("mb_id").cast(pl.Int64),
-        chunk=operations.index_or_null("mc").cast(pl.Int64),
-        sequence=pl.col("seq_id").cast(pl.Int64),
+        microbatch=operations.index_or_null("mb_id"),
+        chunk=operations.index_or_null("mc"),
+        sequence="seq_id",
         offset_ns=operations.seconds_to_ns(pl.col("start_ts")),
         duration_ns=operations.seconds_to_ns(pl.col("duration")),
         place=phrase("row {}", number),
-        raw=pl.struct(frame.columns).struct.json_encode(),
+        raw=pl.lit(frame.select(pl.struct(pl.all()).struct.json_encode()).to_series()),
     )
     rules = {
+        **{
+            f"{name}|range": pl.lit(whole[name].is_null() & frame[name].is_not_null())
+            for name in _INTEGERS
+        },
         "step|required": pl.col("step").is_null(),
         "start_ts|number": ~(pl.col("offset_ns") >= 0),
         "duration|number": ~(pl.col("duration_ns") >= 0),

@@ -74,6 +74,15 @@ def test_times_that_are_none_are_refused(bad: float | None) -> None:
     assert refused(batches) == [("row 2", "start_ts|number")]
 
 
+@pytest.mark.parametrize("name", ["rank", "step", "seq_id", "mb_id", "stage", "mc"])
+def test_a_number_of_more_than_64_bits_is_refused(name: str) -> None:
+    types = TYPES | {name: pl.UInt64}
+    last = operation(seq_id=1, start_ts=None) | {name: 2**64 - 1}
+    batches = straggler(parquet(operation(), last, types=types))
+    assert len(rows(batches, Operations)) == 1
+    assert refused(batches) == [("row 2", f"{name}|range")]
+
+
 def test_a_column_of_another_type_names_itself() -> None:
     types = TYPES | {"duration": pl.String}
     data = parquet(operation(duration="0.1"), types=types)
