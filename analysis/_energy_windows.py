@@ -14,6 +14,9 @@ DEVICE: Final = ("cluster", "host", "gpu_uuid")
 #: a device by it name it.
 _ADDRESS: Final = r"([0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2})(?:\.[0-9a-f])?$"
 
+#: What follows the identity of a device whose node its file does not tell.
+OF_FILE: Final = r" of .*$"
+
 #: Columns of a window; `window` is the run, null where nobody held the device.
 _WINDOW: Final = ("device", "window", "from_ns", "to_ns", "is_shared", "is_assumed")
 
@@ -30,12 +33,14 @@ def held_windows(
     Args:
         allocations: Rows of Allocations.
         gpus: Rows of Gpus, which tell positions and addresses.
-        devices: DEVICE and `device`, a number for each.
+        devices: DEVICE, `device`, a number for each, and the span of their samples.
 
     Returns:
         `device`, `window` (the run), `from_ns`, `to_ns`, `is_shared` (another run held
         the device at the same time), `is_assumed` (the samples name no host
         and runs know only one) and `counts`. Windows of a device share no time.
+        Devices without a host that have one name at the same time are on several nodes,
+        of which none is known: runs hold none of them.
     """
     keys = ["run_id", "attempt", "rank", "host", "gpu_uuid"]
     seats = gpus.select(*keys, "local_rank", "pci_address").unique(keys)
@@ -60,9 +65,11 @@ def _match(told: pl.DataFrame, devices: pl.DataFrame, tier: int) -> pl.DataFrame
     """Pair windows with the devices of their name; only a UUID is one everywhere."""
     hosts = told["host"].drop_nulls().unique()
     sole = hosts[0] if hosts.len() == 1 else None
-    placed = devices.with_columns(
-        _placed=pl.col("host").fill_null(pl.lit(sole, pl.String)),
-        _name=pl.col("gpu_uuid"),
+    named = devices.with_columns(_name=pl.col("gpu_uuid").str.replace(OF_FILE, ""))
+    placed = named.sort("cluster", "_name", "first_ns").with_columns(
+        _placed=pl.when(pl.col("host").is_not_null() | ~_is_twofold()).then(
+            pl.col("host").fill_null(pl.lit(sole, pl.String))
+        )
     )
     pairs = told.drop_nulls("_name").join(
         placed.select("device", "_placed", "_name", "host", "cluster"),
@@ -85,6 +92,14 @@ def _match(told: pl.DataFrame, devices: pl.DataFrame, tier: int) -> pl.DataFrame
         is_assumed=pl.col("host_seen").is_null() & ~is_uuid,
         _tier=pl.lit(tier),
     )
+
+
+def _is_twofold() -> pl.Expr:
+    """Return whether devices of one name and no host are sampled at the same time."""
+    last_ns = pl.when(pl.col("host").is_null()).then("last_ns")
+    others = last_ns.cum_max().forward_fill().shift(1)
+    is_beside = pl.col("host").is_null() & (pl.col("first_ns") < others)
+    return is_beside.any().over("cluster", "_name")
 
 
 def _disjoint(held: pl.DataFrame) -> pl.DataFrame:

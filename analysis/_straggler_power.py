@@ -4,6 +4,7 @@ from typing import Final
 
 import polars as pl
 
+from analysis._energy_windows import OF_FILE
 from analysis._straggler_things import RANK
 from ingest.phrases import phrase
 from ingest.tables import PowerSamples
@@ -67,7 +68,7 @@ def power_of(samples: pl.LazyFrame, spans: pl.DataFrame, owner: str) -> pl.DataF
     near = time.is_between(spans["from_ns"].min(), spans["to_ns"].max())
     # a module is told beside its board, and has a limit of its own
     of_gpus = PowerSamples.level.col == "gpu_board"
-    key = PowerSamples.gpu_uuid.col
+    key = PowerSamples.gpu_uuid.col.str.replace(OF_FILE, "")
     bus = phrase("pci:{}", key.str.to_lowercase().str.extract(_BUS))
     named = samples.filter(near & of_gpus).with_columns(
         key=pl.when(key.str.starts_with("pci:")).then(bus).otherwise(key),

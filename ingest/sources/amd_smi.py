@@ -61,7 +61,7 @@ _TOOL: Final = Tool(
 
 SOURCE: Final = Source(
     name="amd-smi",
-    version=2,
+    version=3,
     describes="CSV or JSON of amd-smi metric",
     tables=(PowerSamples,),
     options=frozenset({"zone", "cluster", "name"}),

@@ -138,7 +138,7 @@ def _is_broken(text: pl.Expr) -> pl.Expr:
 
 SOURCE: Final = Source(
     name="codecarbon",
-    version=2,
+    version=3,
     describes="CSV of emissions of CodeCarbon",
     tables=(EnergyWindows,),
     options=frozenset({"zone", "cluster", "name"}),

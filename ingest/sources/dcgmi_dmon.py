@@ -120,7 +120,7 @@ def _cells(lines: pl.DataFrame, layout: DcgmiLayout) -> pl.DataFrame:
 
 SOURCE: Final = Source(
     name="dcgmi-dmon",
-    version=2,
+    version=3,
     describes="text of dcgmi dmon",
     tables=(PowerSamples,),
     options=frozenset({"zone", "cluster", "name"}),

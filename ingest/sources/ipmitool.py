@@ -29,7 +29,7 @@ from ingest.sources._power.ipmi import (
     Power,
     Readings,
 )
-from ingest.sources._power.names import host_of
+from ingest.sources._power.names import host_of, owned
 from ingest.sources._power.rows import QUALITY, TIME_NS, batch, placed
 from ingest.sources._power.stamps import asctime
 from ingest.sources._source import Batch, Head, Reading, Source
@@ -95,10 +95,7 @@ def _batch(found: Iterable[Power], reading: Reading) -> Batch:
         pl.coalesce(broken).alias("rule"),
         pl.lit(reading.cluster).alias(PowerSamples.cluster.name),
         host.alias(PowerSamples.host.name),
-        pl.when(host.is_not_null())
-        .then(pl.lit("node"))
-        .otherwise(pl.lit(f"file:{reading.name}"))
-        .alias(PowerSamples.gpu_uuid.name),
+        owned(pl.lit("node"), host, reading).alias(PowerSamples.gpu_uuid.name),
         pl.lit("node_ac").alias(PowerSamples.level.name),
         TIME_NS,
         QUALITY,
@@ -138,7 +135,7 @@ def _number(key: str, pattern: str) -> pl.Expr:
 
 SOURCE: Final = Source(
     name="ipmitool",
-    version=1,
+    version=2,
     describes="text of ipmitool dcmi power reading",
     tables=(PowerSamples,),
     options=frozenset({"zone", "cluster", "name"}),

@@ -8,7 +8,8 @@
   before it. `power.draw.instant` is `power_instant_w`.
 * The identity of a GPU is its UUID, else its PCI address, else its index, else the name
   of the file. The host is the field `hostname`, else the one that the name of the file
-  gives (`<host>.smi.csv`, `smi-<host>.csv`, `nvidia-smi_<host>.csv`), else unknown.
+  gives (`<host>.smi.csv`, `smi-<host>.csv`, `nvidia-smi_<host>.csv`), else unknown:
+  address and index then are of the file alone (_power.names).
 * Power of the module (a GPU and the CPU that shares its supply) makes a row of its own.
 * A log that was started again repeats its header; it may then ask for other fields.
 * nvidia-smi writes its errors into the log: such a line is refused, the log goes on.
@@ -114,7 +115,7 @@ def _batch(lines: pl.DataFrame, layout: Layout | None, reading: Reading) -> Batc
 
 SOURCE: Final = Source(
     name="nvidia-smi",
-    version=3,
+    version=4,
     describes="CSV of nvidia-smi --query-gpu",
     tables=(PowerSamples,),
     options=frozenset({"zone", "cluster", "name"}),

@@ -98,7 +98,7 @@ def _stamp(columns: tuple[int, int]) -> pl.Expr:
 
 SOURCE: Final = Source(
     name="nvidia-smi-dmon",
-    version=1,
+    version=2,
     describes="text of nvidia-smi dmon",
     tables=(PowerSamples,),
     options=frozenset({"zone", "cluster", "name"}),

@@ -98,7 +98,7 @@ def _cells(lines: Lines) -> pl.DataFrame:
 
 SOURCE: Final = Source(
     name="nvidia-smi-stats",
-    version=1,
+    version=2,
     describes="CSV of nvidia-smi stats",
     tables=(PowerSamples,),
     options=frozenset({"cluster", "name"}),

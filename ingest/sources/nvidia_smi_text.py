@@ -68,7 +68,7 @@ _NO_LINES: Final = pl.DataFrame(schema={"number": pl.UInt32, "line": pl.String})
 
 SOURCE: Final = Source(
     name="nvidia-smi-text",
-    version=2,
+    version=3,
     describes="text of nvidia-smi -q, one look or many",
     tables=(PowerSamples,),
     options=frozenset({"zone", "cluster", "name"}),

@@ -70,7 +70,7 @@ def _cells(gpus: list[Gpu], reading: Reading) -> pl.DataFrame:
 
 SOURCE: Final = Source(
     name="nvidia-smi-xml",
-    version=2,
+    version=3,
     describes="XML of nvidia-smi -q -x, one document or many",
     tables=(PowerSamples,),
     options=frozenset({"zone", "cluster", "name"}),

@@ -50,7 +50,7 @@ _TOOL: Final = Tool(
 
 SOURCE: Final = Source(
     name="rocm-smi",
-    version=2,
+    version=3,
     describes="JSON or CSV of rocm-smi, one look",
     tables=(PowerSamples,),
     options=frozenset({"cluster", "name"}),

@@ -131,7 +131,7 @@ def _cell(index: int) -> pl.Expr:
 
 SOURCE: Final = Source(
     name="zeus",
-    version=3,
+    version=4,
     describes="CSV of the windows measured by Zeus",
     tables=(EnergyWindows,),
     options=frozenset({"cluster", "name"}),

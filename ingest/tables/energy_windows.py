@@ -31,7 +31,7 @@ class EnergyWindows(Table):
     host = c.identifier("Node; null where the source does not tell.", nullable=True)
     gpu_uuid = c.identifier(
         "UUID of the GPU, or the best identity that the source gives; `node` of what is"
-        " no single GPU."
+        " no single GPU; where no host is known, `of` the file."
     )
     level = c.choice(
         "What was measured; `gpus`, `cpus` and `memory` are all of a node together,"

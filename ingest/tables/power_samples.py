@@ -16,7 +16,9 @@ class PowerSamples(Table):
     cluster = c.identifier("Cluster of the node.")
     host = c.identifier("Node; null where the source does not tell.", nullable=True)
     gpu_uuid = c.identifier(
-        "UUID of the GPU, or the best identity that the source gives."
+        "UUID of the GPU, or the best identity that the source gives. One that is"
+        " unique in its node only names the file, too, where no host is known:"
+        " `index:0 of <file> <first digits of file_id>`."
     )
     level = c.choice(
         "What was measured.", ("gpu_board", "module", "node_ac", "rack", "facility")

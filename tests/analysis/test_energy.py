@@ -146,6 +146,27 @@ def test_samples_without_a_node_are_of_the_only_one_that_runs_know() -> None:
     assert found["r", "index:3"]["quality"] == "host_assumed"
 
 
+def test_files_of_the_only_node_follow_each_other() -> None:
+    holds = [held("r", 0, 40, gpu_uuid=None, local_rank=3)]
+    old, new = samples("index:3 of a b", 20, None), samples("index:3 of a c", 40, None)
+    found = measure(old + new[20:], holds)
+    assert [row["energy_j"] for row in found.values()] == [2_000, 2_000]
+    assert {row["quality"] for row in found.values()} == {"unbracketed,host_assumed"}
+    assert {run for run, _ in found} == {"r"}
+
+
+def test_files_of_one_time_are_of_several_nodes_and_of_none_that_is_known() -> None:
+    holds = [held("r", 0, 40, gpu_uuid=None, local_rank=3)]
+    power = samples("index:3 of a b", host=None) + samples("index:3 of a c", host=None)
+    assert {run for run, _ in measure(power, holds)} == {None}
+    between = [samples("index:3", until=30), samples("index:3", until=50)]
+    for power_known in between:
+        found = measure(power + power_known, holds)
+        assert {gpu for run, gpu in found if run} == {"index:3"}
+    known = measure(power + samples("index:3"), holds)
+    assert joules({k: row for k, row in known.items() if k[0]}) == {"r": 4_000}
+
+
 def test_a_gpu_that_is_sampled_under_two_names_is_counted_once() -> None:
     holds = [held("r", 0, 40, local_rank=3)]
     found = measure(samples() + samples("index:3"), holds)

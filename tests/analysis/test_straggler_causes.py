@@ -151,7 +151,10 @@ def test_modules_that_hold_the_boards_have_limits_of_their_own() -> None:
     )
 
 
-@pytest.mark.parametrize("name", ["pci:00000000:5D:00.0", "index:5"])
+@pytest.mark.parametrize(
+    "name",
+    ["pci:00000000:5D:00.0", "index:5", "index:5 of p f", "pci:0000:5d:00 of p f"],
+)
 def test_power_that_knows_the_gpu_by_its_place_in_the_host(name: str) -> None:
     power = samples({"throttle_reasons": 0x40}, {"throttle_reasons": 0})
     key = pl.when(pl.col("gpu_uuid") == "GPU-5").then(pl.lit(name))

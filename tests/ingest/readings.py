@@ -10,6 +10,9 @@ import polars as pl
 from ingest.sources import Batch, Reading, Source
 from ingest.tables import Table
 
+#: What tells the file of `reading` from others.
+MARK = "any ffffffff"
+
 
 def reading(**told: Any) -> Reading:
     known: dict[str, Any] = {

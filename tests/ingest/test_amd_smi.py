@@ -10,7 +10,7 @@ import pytest
 
 from ingest.sources import Batch, Head, Source, amd_smi, rocm_smi
 from ingest.tables import PowerSamples
-from tests.ingest.readings import held, reading, records, refused
+from tests.ingest.readings import MARK, held, reading, records, refused
 
 WATCHED = (
     "timestamp,gpu,gfx_activity,umc_activity,mm_activity,vcn_activity,socket_power,"
@@ -48,7 +48,7 @@ def test_a_watched_log() -> None:
     )
     first, second, third = samples(batches)
     assert first["time_ns"] == 1_772_939_616_000_000_000
-    assert (first["gpu_uuid"], first["time_quality"]) == ("index:0", "exact")
+    assert (first["gpu_uuid"], first["time_quality"]) == (f"index:0 of {MARK}", "exact")
     assert (first["power_average_w"], first["sm_clock_mhz"]) == (350.0, 1980.0)
     assert (first["temperature_c"], first["memory_temperature_c"]) == (72.0, 65.0)
     assert first["utilization_ratio"] == pytest.approx(0.95)
@@ -109,7 +109,7 @@ def test_json_of_any_age(watts: object, wrapped: bool) -> None:
     gpus = [gpu(1, watts, timestamp=1_772_939_616)]
     batches = documents(amd_smi.SOURCE, {"gpu_data": gpus} if wrapped else gpus)
     (row,) = samples(batches)
-    assert (row["power_average_w"], row["gpu_uuid"]) == (142.0, "index:1")
+    assert (row["power_average_w"], row["gpu_uuid"]) == (142.0, f"index:1 of {MARK}")
     assert row["time_ns"] == 1_772_939_616_000_000_000
 
 

@@ -18,7 +18,7 @@ from ingest.sources._prometheus import text as text_reader
 from ingest.sources._prometheus.gpu_names import GPU_FIELDS
 from ingest.tables import PowerSamples
 from tests.examples import examples
-from tests.ingest.readings import held, reading, records, refused, repairs, rows
+from tests.ingest.readings import MARK, held, reading, records, refused, repairs, rows
 
 #: When the file was written. [ns]
 WRITTEN_NS = 1_700_000_000_123_456_789
@@ -183,8 +183,8 @@ def test_smaller_blanks_are_null_where_no_value_is_so_large(
         ('UUID="GPU-1",Hostname="a"', "a", "GPU-1"),
         ('uuid="GPU-1",hostname="a"', "a", "GPU-1"),
         ('gpu_uuid="GPU-1",model_name="x"', None, "GPU-1"),
-        ('gpu="3",pci_bus_id="00000000:5D:00.0"', None, "pci:0000:5d:00"),
-        ('gpu="3",pci_bus_id=""', None, "index:3"),
+        ('gpu="3",pci_bus_id="00000000:5D:00.0"', None, f"pci:0000:5d:00 of {MARK}"),
+        ('gpu="3",pci_bus_id=""', None, f"index:3 of {MARK}"),
     ],
 )
 def test_labels_that_name_a_gpu(labels: str, host: str | None, gpu: str) -> None:

@@ -16,7 +16,7 @@ from ingest.sources import (
     nvidia_smi_stats,
 )
 from ingest.tables import PowerSamples
-from tests.ingest.readings import held, read_lines, records, refused
+from tests.ingest.readings import MARK, held, read_lines, records, refused
 
 NOON_NS = int(datetime(2024, 1, 4, 13, 54, 35, tzinfo=UTC).timestamp()) * 10**9
 
@@ -47,7 +47,9 @@ def test_dcgmi_reads_columns_by_their_place() -> None:
     assert (full["temperature_c"], full["sm_clock_mhz"]) == (30.0, 1410.0)
     assert (holed["power_average_w"], holed["energy_mj"]) == (None, 1_234_568)
     assert (holed["temperature_c"], holed["sm_clock_mhz"]) == (31.0, None)
-    assert [row["gpu_uuid"] for row in (full, holed)] == ["index:0", "index:1"]
+    assert [row["gpu_uuid"] for row in (full, holed)] == [
+        f"index:{number} of {MARK}" for number in (0, 1)
+    ]
     assert {row["time_quality"] for row in (full, holed)} == {"file_time"}
     assert (records(batches), refused(batches)) == (3, [])
 
@@ -144,7 +146,7 @@ def test_each_metric_of_stats_is_a_series() -> None:
     assert (first["power_average_w"], first["temperature_c"]) == (43.0, None)
     assert second["temperature_c"] == 51.0
     assert third["utilization_ratio"] == pytest.approx(0.57)
-    assert fourth["gpu_uuid"] == "index:1"
+    assert fourth["gpu_uuid"] == f"index:1 of {MARK}"
     assert fourth["throttle_power_ns"] == 410_000_000
     assert [row["series"] for row in (first, second, third, fourth)] == [
         "pwrDraw",

@@ -10,7 +10,7 @@ import pytest
 from ingest.sources import Batch, Head, Source, codecarbon, zeus
 from ingest.tables import EnergyWindows, PowerSamples
 from ingest.times import parse_zone
-from tests.ingest.readings import held, read_lines, refused, rows
+from tests.ingest.readings import MARK, held, read_lines, refused, rows
 
 NOON_NS = int(datetime(2024, 2, 15, 8, 36, 1, tzinfo=UTC).timestamp()) * 10**9
 
@@ -33,8 +33,8 @@ def test_a_window_is_no_sample_of_power() -> None:
     first, second = rows(batches, EnergyWindows)
     assert first["start_ns"] == 1_773_114_089_943_000_000
     assert first["end_ns"] - first["start_ns"] == 500_000_000
-    assert (first["gpu_uuid"], first["energy_mj"]) == ("index:0", 100_250)
-    assert (second["gpu_uuid"], second["energy_mj"]) == ("index:3", 200_500)
+    assert (first["gpu_uuid"], first["energy_mj"]) == (f"index:0 of {MARK}", 100_250)
+    assert (second["gpu_uuid"], second["energy_mj"]) == (f"index:3 of {MARK}", 200_500)
     assert {first["window"], second["window"]} == {"step_1"}
     assert all(PowerSamples not in batch.rows for batch in batches)
 
@@ -142,7 +142,7 @@ def test_energies_of_codecarbon_are_windows_in_kwh() -> None:
         "memory": 3_600_000,
         "tracked": 1_893_600_000,
     }
-    assert {row["gpu_uuid"] for row in found} == {"node"}
+    assert {row["gpu_uuid"] for row in found} == {f"node of {MARK}"}
     assert {row["window"] for row in found} == {"r"}
     assert {row["end_ns"] for row in found} == {NOON_NS}
     assert {row["start_ns"] for row in found} == {NOON_NS - 600_500_000_000}

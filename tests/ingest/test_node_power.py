@@ -9,7 +9,7 @@ import pytest
 from ingest.sources import Batch, Head, Source, ipmitool, redfish
 from ingest.tables import PowerSamples
 from ingest.times import parse_zone
-from tests.ingest.readings import held, read_lines, records, refused, rows
+from tests.ingest.readings import MARK, held, read_lines, records, refused, rows
 
 NOON_NS = int(datetime(2024, 2, 15, 8, 36, 1, tzinfo=UTC).timestamp()) * 10**9
 
@@ -48,7 +48,7 @@ def test_a_reading_of_a_node() -> None:
 
 def test_a_node_that_nothing_names() -> None:
     (row,) = nodes(READING, name="power.txt")
-    assert (row["host"], row["gpu_uuid"]) == (None, "file:power.txt")
+    assert (row["host"], row["gpu_uuid"]) == (None, "node of power.txt ffffffff")
 
 
 @pytest.mark.parametrize("number", ["332", "348", "00000001"])
@@ -120,7 +120,10 @@ def test_a_resource_of_redfish() -> None:
     assert redfish.recognizes(Head("any", RESOURCE.encode()))
     batches = read(redfish.SOURCE, RESOURCE, modified_ns=7)
     (row,) = rows(batches, PowerSamples)
-    assert (row["level"], row["gpu_uuid"]) == ("node_ac", "/redfish/v1/Chassis/1/Power")
+    assert (row["level"], row["gpu_uuid"]) == (
+        "node_ac",
+        f"/redfish/v1/Chassis/1/Power of {MARK}",
+    )
     assert (row["power_instant_w"], row["power_limit_w"]) == (8344.0, None)
     assert (row["time_ns"], row["time_quality"]) == (7, "file_time")
     assert "power_average_w" not in row or row["power_average_w"] is None

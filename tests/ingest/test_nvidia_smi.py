@@ -19,7 +19,7 @@ from ingest.sources._lines import blocks
 from ingest.tables import PowerSamples
 from ingest.times import parse_zone
 from tests.examples import examples
-from tests.ingest.readings import held, reading, records, refused, repairs, rows
+from tests.ingest.readings import MARK, held, reading, records, refused, repairs, rows
 
 HEADER = "timestamp, uuid, power.draw [W]"
 STAMP = "2023/07/14 10:12:46.483"
@@ -184,13 +184,25 @@ def test_what_is_neither_is_refused(field: str, column: str, cell: str) -> None:
     ("fields", "cells", "expected"),
     [
         ("uuid, pci.bus_id, index", "GPU-1, 00000000:5D:00.0, 3", "GPU-1"),
-        ("uuid, pci.bus_id, index", "[N/A], 00000000:5D:00.0, 3", "pci:0000:5d:00"),
-        ("uuid, pci.bus_id", f"{NIL}, 00000000:5D:00.0", "pci:0000:5d:00"),
-        ("uuid, index", f"{NIL}, 3", "index:3"),
-        ("uuid", NIL, "file:log.csv"),
-        ("gpu_bus_id, index", "0000000A:5D:00.0, 3", "pci:000a:5d:00"),
-        ("index", "3", "index:3"),
-        ("name", "NVIDIA H100", "file:log.csv"),
+        (
+            "uuid, pci.bus_id, index",
+            "[N/A], 00000000:5D:00.0, 3",
+            "pci:0000:5d:00 of log.csv ffffffff",
+        ),
+        (
+            "uuid, pci.bus_id",
+            f"{NIL}, 00000000:5D:00.0",
+            "pci:0000:5d:00 of log.csv ffffffff",
+        ),
+        ("uuid, index", f"{NIL}, 3", "index:3 of log.csv ffffffff"),
+        ("uuid", NIL, "file:log.csv ffffffff"),
+        (
+            "gpu_bus_id, index",
+            "0000000A:5D:00.0, 3",
+            "pci:000a:5d:00 of log.csv ffffffff",
+        ),
+        ("index", "3", "index:3 of log.csv ffffffff"),
+        ("name", "NVIDIA H100", "file:log.csv ffffffff"),
     ],
 )
 def test_the_best_identity_of_a_gpu(fields: str, cells: str, expected: str) -> None:
@@ -381,7 +393,7 @@ def test_captures_of_drivers_590_to_610(shared: Path) -> None:
             (row,) = samples(batches)
             assert refused(batches) == []
             place = f"0000:{cell['pci.bus_id'][9:14].lower()}"
-            assert (cell["uuid"], row["gpu_uuid"]) == (NIL, f"pci:{place}")
+            assert (cell["uuid"], row["gpu_uuid"]) == (NIL, f"pci:{place} of {MARK}")
             draw = float(cell["power.draw [W]"].removesuffix(" W"))
             assert row["power_average_w"] == draw
             assert row["sm_clock_mhz"] == number_of(cell["clocks.current.sm [MHz]"])

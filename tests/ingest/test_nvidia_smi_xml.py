@@ -10,7 +10,7 @@ import pytest
 from ingest.sources import Batch, Reading, nvidia_smi_xml
 from ingest.tables import PowerSamples
 from ingest.times import parse_zone
-from tests.ingest.readings import held, reading, records, refused, rows
+from tests.ingest.readings import MARK, held, reading, records, refused, rows
 
 PROLOG = '<?xml version="1.0" ?>\n<!DOCTYPE nvidia_smi_log SYSTEM "nvsmi_device.dtd">\n'
 STAMP = "Fri Aug  4 11:44:30 2023"
@@ -176,7 +176,7 @@ def test_only_what_is_meant_is_taken() -> None:
 def test_a_gpu_without_a_uuid_has_its_address(uuid: str) -> None:
     told = gpu(f"<uuid>{uuid}</uuid>", "00000000:5D:00.0")
     (row,) = samples(read(document(told)))
-    assert row["gpu_uuid"] == "pci:0000:5d:00"
+    assert row["gpu_uuid"] == f"pci:0000:5d:00 of {MARK}"
 
 
 @pytest.mark.parametrize(

@@ -192,7 +192,7 @@ def test_real_metrics_of_nvidia_gpu_exporter(shared: Path) -> None:
         ):
             value = text.partition(f"\nnvidia_smi_{metric}{{")[2].split()[1]
             assert row[column] == float(value) / unit, (path.name, metric)
-        assert row["gpu_uuid"] == f"file:{path.name}"
+        assert row["gpu_uuid"] == f"file:{path.name} ffffffff"
         is_mig = "mig" in path.name
         assert (row["utilization_ratio"] is None) is is_mig
         comments = [line for line in text.splitlines() if not line.startswith("#")]

@@ -21,7 +21,7 @@ from ingest.sources._power.fields import (
     numbers,
     of_module,
 )
-from ingest.sources._power.names import host_of
+from ingest.sources._power.names import host_of, owned
 from ingest.sources._power.smi_cells import known
 from ingest.sources._source import Batch, Reading
 from ingest.tables import PowerSamples
@@ -155,12 +155,12 @@ def _host(reading: Reading) -> pl.Expr:
 
 def _gpu(reading: Reading) -> pl.Expr:
     address = pl.col(ADDRESS).str.to_lowercase().str.extract(PATTERN)
-    return pl.coalesce(
+    best = pl.coalesce(
         pl.when(~pl.col(UUID).str.contains(MASKED)).then(UUID),
         pl.concat_str(pl.lit(PREFIX), address),
         pl.concat_str(pl.lit("index:"), INDEX),
-        pl.lit(f"file:{reading.name}"),
     )
+    return owned(best, _host(reading), reading)
 
 
 def any_measured(units: Mapping[str, str]) -> pl.Expr:

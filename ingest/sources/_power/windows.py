@@ -7,7 +7,7 @@ from typing import Final
 import polars as pl
 
 from ingest.sources._lines import refuse_all
-from ingest.sources._power.names import host_of
+from ingest.sources._power.names import host_of, owned
 from ingest.sources._source import Batch, Reading
 from ingest.tables import EnergyWindows
 
@@ -46,6 +46,7 @@ def batch(
         zone_used: Whether the times needed the zone.
     """
     is_good = pl.col("rule").is_null()
+    host = pl.lit(host_of(reading.name), pl.String)
     kept = ["place", "window", "start_ns", "boot_offset_ns", "time_quality"]
     energy = EnergyWindows.energy_mj.name
     frames = [
@@ -54,8 +55,8 @@ def batch(
             pl.col("length_ns").alias(EnergyWindows.duration_ns.name),
             (pl.col("start_ns") + pl.col("length_ns")).alias(EnergyWindows.end_ns.name),
             pl.lit(reading.cluster).alias(EnergyWindows.cluster.name),
-            pl.lit(host_of(reading.name), pl.String).alias(EnergyWindows.host.name),
-            pl.lit(gpu).alias(EnergyWindows.gpu_uuid.name),
+            host.alias(EnergyWindows.host.name),
+            owned(pl.lit(gpu), host, reading).alias(EnergyWindows.gpu_uuid.name),
             pl.lit(level).alias(EnergyWindows.level.name),
             pl.col(column).cast(pl.Int64).alias(energy),
         )

@@ -4,7 +4,10 @@ import re
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from ingest.sources._prometheus.series import is_address
+from ingest.sources._power.address import is_masked
+from ingest.sources._power.names import is_local, mark_of
+from ingest.sources._prometheus.series import is_address, is_loopback
+from ingest.sources._source import Reading
 
 #: Metric whose label tells how a node calls itself.
 UNAME: Final = "node_uname_info"
@@ -82,6 +85,21 @@ class Hosts:
         if is_required or not is_address(thing.instance):
             return thing.instance
         return None
+
+    def gpu(self, thing: Thing, reading: Reading) -> str:
+        """Return the identity of a GPU; the file where a masked UUID is all there is.
+
+        Where no node is known, a GPU that is known by its number or address only is of
+        the address that was scraped, or else of the file.
+        """
+        is_placed = self.node(thing, is_required=False) is not None
+        mark = mark_of(reading)
+        if is_masked(thing.device):
+            return f"file:{reading.name if is_placed else mark}"
+        if is_placed or not is_local(thing.device):
+            return thing.device
+        is_lone = thing.instance is None or is_loopback(thing.instance)
+        return f"{thing.device} of {mark if is_lone else thing.instance}"
 
     def _only(self) -> str | None:
         """Return the one node that a text without addresses is of."""

@@ -4,7 +4,6 @@ from typing import Final, NamedTuple
 
 import polars as pl
 
-from ingest.sources._power.address import is_masked
 from ingest.sources._prometheus.hosts import Hosts, Thing
 from ingest.sources._prometheus.values import FACTS, types_of
 from ingest.sources._source import Reading, Refusal
@@ -106,19 +105,16 @@ class Maker:
             {
                 "thing": texts,
                 "host": [self._hosts.node(t, is_required=is_link) for t in things],
-                _DEVICE[table]: [self._device(thing) for thing in things],
+                _DEVICE[table]: [
+                    t.device if is_link else self._hosts.gpu(t, self._reading)
+                    for t in things
+                ],
             },
             schema_overrides={"host": pl.String, _DEVICE[table]: pl.String},
         )
         number = pl.col("number").cast(pl.String)
         placed = wide.join(names, on="thing", how="left", maintain_order="left")
         return placed.with_columns(place=pl.lit(f"{self._place} ") + number)
-
-    def _device(self, thing: Thing) -> str:
-        """Return a device; the file where a masked UUID is all that names it."""
-        if is_masked(thing.device):
-            return f"file:{self._reading.name}"
-        return thing.device
 
     def _told(self, wide: pl.DataFrame, table: type[Table]) -> pl.DataFrame:
         is_untimed = pl.col("at") == UNTIMED

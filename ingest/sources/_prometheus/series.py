@@ -81,6 +81,14 @@ def is_address(host: str) -> bool:
     return True
 
 
+def is_loopback(host: str) -> bool:
+    """Return whether an address is each node's own."""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
 def _gpu(name: str, labels: Mapping[str, str]) -> str:
     uuid = _first(labels, _UUID)
     masked = uuid if uuid and is_masked(uuid) else None
