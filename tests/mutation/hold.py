@@ -6,6 +6,8 @@ import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+import polars as pl
+
 from ingest import files
 from ingest._reading import READER_FAILED
 from ingest.lake import known_files, open_writer, snapshot
@@ -45,6 +47,17 @@ def peak() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
+def assert_held(root: Path) -> None:
+    """Every row of a lake is accounted for, and no reader had a fault."""
+    assert_accounted(root)
+    assert_no_fault(snapshot(root).scan(RejectedRows).collect())
+
+
+def assert_no_fault(refused: pl.DataFrame) -> None:
+    failed = refused.filter(RejectedRows.rule.col == READER_FAILED)
+    assert failed.is_empty(), failed["hint"].to_list()
+
+
 def bring(root: Path, paths: list[Path], source: Source | None) -> None:
     """Bring files into a lake by one source, each content once, and hold the law."""
     copies = [candidate(path, source=source) for path in paths]
@@ -52,9 +65,7 @@ def bring(root: Path, paths: list[Path], source: Source | None) -> None:
     with open_writer(root) as writer:
         for first in range(0, len(known), AT_ONCE):
             writer.commit([stage(root, known[first : first + AT_ONCE])])
-    assert_accounted(root)
-    failed = snapshot(root).scan(RejectedRows).filter(rule=READER_FAILED).collect()
-    assert failed.is_empty(), failed["hint"].to_list()
+    assert_held(root)
 
 
 def hold(sample: Path, folder: Path, count: int) -> Held:

@@ -15,7 +15,7 @@ from ingest.lake import open_writer
 from pipeline.steps import ingest, stage_in_threads
 from pipeline.summaries import Ingested
 from tests.ingest.archive_builder import tar, zipped
-from tests.ingest.tiny import assert_accounted
+from tests.mutation.hold import assert_held
 from tests.mutation.mutants import mutants
 from tests.mutation.test_mutants import PROJECT
 
@@ -86,7 +86,7 @@ def test_damaged_envelopes_are_answered(
     for inbox, copies in damaged(data, packed.suffix + ending, tmp_path):
         lake = tmp_path / f"lake-{inbox.name}"
         told = bring(inbox, lake)
-        assert_accounted(lake)
+        assert_held(lake)
         assert told.known + told.files.height + len(told.unreadable) == copies
         assert list(told.lines())
 
@@ -97,7 +97,7 @@ def test_damaged_archives_are_answered(ending: str, tmp_path: Path) -> None:
     for inbox, copies in damaged(ARCHIVES[ending], ending, tmp_path):
         lake = tmp_path / f"lake-{inbox.name}"
         told = bring(inbox, lake)
-        assert_accounted(lake)
+        assert_held(lake)
         assert told.known + told.files.height + len(told.unreadable) >= copies
         left = {path.name for path in lake.iterdir() if path.name.startswith(UNPACKED)}
         assert not left

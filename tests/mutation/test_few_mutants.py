@@ -10,8 +10,9 @@ import polars as pl
 from ingest import files
 from ingest.sources import SOURCES
 from ingest.staging import Candidate, stage
-from ingest.tables import IngestedFiles
-from tests.ingest.tiny import candidate
+from ingest.tables import IngestedFiles, RejectedRows
+from tests.ingest.tiny import candidate, rows
+from tests.mutation.hold import assert_no_fault
 from tests.mutation.mutants import mutants
 from tests.mutation.test_mutants import SAMPLES
 
@@ -34,7 +35,9 @@ def copies(sample: Path, folder: Path) -> list[Candidate]:
 def test_a_few_damaged_copies_are_answered(tmp_path: Path) -> None:
     every = [copy for sample in SAMPLES for copy in copies(sample, tmp_path)]
     known = {copy.reading.file_id: copy for copy in every}
-    told = stage(tmp_path / "lake", list(known.values())).files
+    staged = stage(tmp_path, list(known.values()))
+    assert_no_fault(rows(tmp_path, staged, RejectedRows))
+    told = staged.files
     kept = pl.sum_horizontal(
         IngestedFiles.rows_accepted.col,
         IngestedFiles.rows_rejected.col,

@@ -6,7 +6,8 @@ import pytest
 
 from ingest import files
 from ingest.sources import SOURCES, Source
-from tests.ingest.tiny import assert_accounted, candidate, content, ingest
+from tests.ingest.tiny import candidate, content, ingest
+from tests.mutation.hold import assert_held
 from tests.mutation.test_mutants import SAMPLES
 
 
@@ -24,5 +25,5 @@ def test_files_of_other_formats_are_answered(source: Source, tmp_path: Path) -> 
     ingest(tmp_path, others)
 
     # THEN every row is accounted for, and every file has its line
-    assert_accounted(tmp_path)
+    assert_held(tmp_path)
     assert content(tmp_path)["ingested_files"].height == len(others)
