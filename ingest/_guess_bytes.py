@@ -57,11 +57,13 @@ class Kind:
         what: In words.
         names: Names of its columns or keys.
         of: What the names are of, in words.
+        remedy: What to do to have it read, where that is known.
     """
 
     what: str
     names: tuple[str, ...] = ()
     of: str = ""
+    remedy: str = ""
 
 
 def of_bytes(head: Head) -> Kind | None:

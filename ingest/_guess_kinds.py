@@ -7,6 +7,7 @@ from typing import Final
 import msgspec
 
 from ingest._guess_bytes import Kind, of_bytes
+from ingest._guess_people import of_columns, of_people
 from ingest._mapping_csv import split_one
 from ingest.sources import Head
 from ingest.sources._lines_json import head_records
@@ -23,6 +24,12 @@ _NUMBERS: Final = re.compile(r"[\d\s.,;:eE+-]+")
 _STAMPED: Final = re.compile(
     r"^\W{0,3}(?:\d{4}-\d\d-\d\d[T ]\d\d:\d\d|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d"
     r"|\d\d/\d\d/\d{2,4} \d\d:\d\d|\d{10}(?:\.\d+)?[ \]])"
+)
+
+#: A cell that is no name: a number, or a time.
+_VALUE: Final = re.compile(
+    r"[-+]?[0-9][0-9.,]*(?:[eE][-+]?[0-9]+)?%?"
+    r"|[0-9]{4}[-/][0-9]{2}[-/][0-9]{2}(?:[T ].*)?|[0-9]{1,2}:[0-9]{2}:[0-9]{2}\S*"
 )
 
 #: Lines that are looked at.
@@ -57,7 +64,12 @@ def _of_text(head: Head) -> Kind:
         for line in text.splitlines()[:_LINES]
         if line.strip() and not line.startswith("#")
     ]
-    return _of_metrics(text) or _of_cells(lines) or _of_lines(text, lines)
+    return (
+        _of_metrics(text)
+        or of_people(text)
+        or _of_cells(lines)
+        or _of_lines(text, lines)
+    )
 
 
 def _of_list(text: str) -> Kind:
@@ -117,6 +129,8 @@ def _of_cells(lines: list[str]) -> Kind | None:
             and _most(width == widths[0] for width in widths)
         ):
             names = tuple(cell.strip() for cell in cells[0])
+            if any(map(_VALUE.fullmatch, names)):
+                return Kind(f"{what} without a line of names")
             return Kind(what, names, "the columns")
     return None
 
@@ -131,6 +145,8 @@ def _of_lines(text: str, lines: list[str]) -> Kind:
         return Kind("settings (INI or TOML)", names, "the keys")
     if names and _most(bool(_ASSIGNMENT.match(line.strip("- "))) for line in lines):
         return Kind("settings (YAML or the like)", names, "the keys")
+    if (table := of_columns(text, lines)) is not None:
+        return table
     words = sum(c.isalpha() or c.isspace() for c in text)
     return Kind("prose" if words >= _MOST * len(text) else "text of no known kind")
 
