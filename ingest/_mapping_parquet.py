@@ -1,12 +1,13 @@
 """Rows of a Parquet file as text that keeps every digit."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import BinaryIO, Final
 
 import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from ingest._mapping_arrow import UnfitColumnError, column_text
 from ingest._mapping_cells import PLACE, RULE, Cells, column_of, content
 from ingest.errors import UnreadableFileError
 from ingest.phrases import phrase
@@ -15,8 +16,6 @@ from ingest.sources._whole import on_disk
 
 #: Rows read at a time: a few columns of text of them are some 50 MB.
 BATCH_ROWS: Final = 131_072
-
-_STAMP: Final = "%Y-%m-%dT%H:%M:%S%.9f"
 
 
 def read_parquet(
@@ -63,8 +62,7 @@ def _read(
     tops = list(dict.fromkeys(way[0] for way in ways.values()))
     for batch in file.iter_batches(BATCH_ROWS, columns=tops or schema.names[:1]):
         batch.validate(full=True)
-        frame = pl.DataFrame({name: batch.column(name) for name in tops})
-        texts = {column_of(name): _text(frame, way) for name, way in ways.items()}
+        texts, repairs = _texts(batch, ways, reading)
         missing = [name for name in wanted[0] if name not in ways]
         rows = pl.DataFrame(texts) if texts else pl.DataFrame({"": [None] * len(batch)})
         yield Cells(
@@ -73,9 +71,32 @@ def _read(
                 pl.lit(None, pl.String).alias(RULE),
                 *[content(pl.col(name), null).alias(name) for name in texts],
                 *[pl.lit(None, pl.String).alias(column_of(name)) for name in missing],
-            )
+            ),
+            repairs=repairs,
         )
         first += len(batch)
+
+
+def _texts(
+    batch: pa.RecordBatch, ways: Mapping[str, tuple[str, ...]], reading: Reading
+) -> tuple[dict[str, pl.Series], int]:
+    """Return fields as text, and how many values were repaired."""
+    texts, repairs = {}, 0
+    for name, (top, *parts) in ways.items():
+        kind, way = batch.schema.field(top).type, []
+        for part in parts:
+            way.append(kind.get_field_index(part))
+            kind = kind.field(part).type
+        try:
+            text, broken = column_text(batch.column(top), tuple(way))
+        except UnfitColumnError as error:
+            place = f"column {name!a}"
+            mend = f"write it as another type than {kind}"
+            expected = "values that have a text"
+            raise UnreadableFileError(reading.path, place, expected, mend) from error
+        texts[column_of(name)] = text
+        repairs += broken
+    return texts, repairs
 
 
 def _way(schema: pa.Schema, name: str) -> tuple[str, ...]:
@@ -91,25 +112,3 @@ def _way(schema: pa.Schema, name: str) -> tuple[str, ...]:
             return ()
         kind = kind.field(part).type
     return way
-
-
-def _text(frame: pl.DataFrame, way: tuple[str, ...]) -> pl.Series:
-    value = frame[way[0]]
-    for part in way[1:]:
-        value = value.struct.field(part)
-    return as_text(value)
-
-
-def as_text(value: pl.Series) -> pl.Series:
-    """Return values as text: stamps as ISO 8601, lengths of time in nanoseconds."""
-    kind = value.dtype
-    if isinstance(kind, pl.Datetime):
-        if kind.time_zone:
-            return value.dt.convert_time_zone("UTC").dt.strftime(f"{_STAMP}Z")
-        return value.dt.strftime(_STAMP)
-    if kind == pl.Duration:
-        return value.dt.total_nanoseconds().cast(pl.String)
-    if kind.is_nested():
-        nested = value.to_frame("v").select(v=pl.struct("v").struct.json_encode())
-        return nested["v"]
-    return value.cast(pl.String, strict=False)
