@@ -173,5 +173,6 @@ def describe_table(name: str, tables: Sequence[type[Table]]) -> None:
 
 def describe_sources() -> None:
     """Write the formats that can be read, by the tables that they fill."""
-    lines = [["format", "fills", "describes"], *map(list, formats_table.rows())]
-    _columns(lines, [False] * 3, sys.stdout)
+    head = ["format", "source", "fills", "describes"]
+    lines = [head, *map(list, formats_table.rows())]
+    _columns(lines, [False] * len(head), sys.stdout)

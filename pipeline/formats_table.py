@@ -18,35 +18,47 @@ END: Final = "<!-- end of formats -->"
 #: What reads any other table. It is no source: a mapping says what it is.
 MAPPED: Final = (
     "mapping",
+    "mapping:<its name>",
     "any",
     "any CSV, TSV, JSON lines, JSON list or Parquet table, as a mapping.toml says",
 )
 
 
-def rows() -> list[tuple[str, str, str]]:
-    """Return name, tables and description of every format, by the tables that it fills.
+def rows() -> list[tuple[str, str, str, str]]:
+    """Return name, source, tables and description of every format, by its tables.
 
-    A source that reads several formats in one file has a line for each.
+    A source that reads several formats in one file has a line for each. The source is
+    told where `ingested_files.source` has another name than the format.
     """
-    formats = [one for source in SOURCES for one in source.formats]
+    formats = [(one, source.name) for source in SOURCES for one in source.formats]
     told = [
-        (one.name, ", ".join(table.sql_name() for table in one.tables), one.describes)
-        for one in sorted(formats, key=_place)
+        (
+            one.name,
+            "" if source == one.name else source,
+            ", ".join(table.sql_name() for table in one.tables),
+            one.describes,
+        )
+        for one, source in sorted(formats, key=_place)
     ]
     return [*told, MAPPED]
 
 
-def _place(one: Format) -> tuple[int, str, str]:
+def _place(told: tuple[Format, str]) -> tuple[int, str, str]:
+    one, _ = told
     first = min((TABLES.index(table) for table in one.tables), default=len(TABLES))
     return first, one.name, one.describes
 
 
 def markdown() -> str:
     """Return the list as a table of Markdown, with its markers."""
-    lines = ["| format | fills | describes |", "| --- | --- | --- |"]
-    for name, fills, describes in rows():
+    lines = [
+        "| format | source | fills | describes |",
+        "| --- | --- | --- | --- |",
+    ]
+    for name, source, fills, describes in rows():
         about = describes.replace("|", "\\|")
-        lines.append(f"| `{name}` | {fills} | {about} |")
+        of = f"`{source}`" if source else ""
+        lines.append(f"| `{name}` | {of} | {fills} | {about} |")
     return "\n".join([START, "", *lines, "", END])
 
 

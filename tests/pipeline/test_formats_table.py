@@ -16,7 +16,7 @@ def test_the_list_of_readme_is_the_one_that_is_declared(project: Path) -> None:
 
 
 def test_every_format_is_listed_and_there_are_thirty() -> None:
-    listed = [(name, about) for name, _, about in formats_table.rows()]
+    listed = [(name, about) for name, *_, about in formats_table.rows()]
     for source in SOURCES:
         for one in source.formats:
             assert (one.name, one.describes) in listed
@@ -29,10 +29,17 @@ def test_the_command_lists_what_readme_lists(
 ) -> None:
     answers.describe_sources()
     head, _, *lines = capsys.readouterr().out.splitlines()
-    assert head.split() == ["format", "fills", "describes"]
+    assert head.split() == ["format", "source", "fills", "describes"]
     rows = formats_table.rows()
-    assert [line.split()[0] for line in lines] == [name for name, _, _ in rows]
-    assert all(row[2] in line for row, line in zip(rows, lines, strict=True))
+    assert [line.split()[0] for line in lines] == [name for name, *_ in rows]
+    assert all(row[-1] in line for row, line in zip(rows, lines, strict=True))
+
+
+def test_a_source_of_another_name_is_told() -> None:
+    told = {name: source for name, source, *_ in formats_table.rows()}
+    assert told["megatron"] == "console"
+    assert told["sacct"] == ""
+    assert {*told.values()} - {"", "mapping:<its name>"} < {s.name for s in SOURCES}
 
 
 def test_a_document_is_rewritten_between_its_markers(tmp_path: Path) -> None:
@@ -54,4 +61,4 @@ def test_a_document_without_markers_is_refused(text: str) -> None:
 def test_a_bar_in_a_description_does_not_part_a_cell() -> None:
     for line in formats_table.markdown().splitlines():
         if line.startswith("| `"):
-            assert line.replace("\\|", "").count("|") == 4
+            assert line.replace("\\|", "").count("|") == 5
