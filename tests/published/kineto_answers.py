@@ -7,9 +7,7 @@ from typing import Final, NamedTuple
 
 import polars as pl
 
-from ingest.tables import Collectives, Kernels
 from tests.published import kineto_peers as peers
-from tests.published.traces import read
 
 #: Figures by `analysis: metric`, and how they are worked out from the rows.
 ANSWERS: Final[Mapping[str, peers.Answer]] = MappingProxyType(
@@ -49,34 +47,19 @@ ANSWERS: Final[Mapping[str, peers.Answer]] = MappingProxyType(
         r"parse NCCL args: NCCL kernels": lambda p, _: (
             peers.kernels(p).filter(category="communication").height
         ),
-        r"parse NCCL args: largest (?:in|out)_msg_nelems": lambda p, _: max(
-            told["bytes_total"] / peers.WIDTHS[told["dtype"]]
-            for told in [
-                one
-                for one in read(p)[Collectives].to_dicts()
-                if one["bytes_total"] == 8_196_000
-            ]
+        r"parse NCCL args: largest (?:in|out)_msg_nelems": lambda p, _: (
+            peers.longest(p)["bytes_total"] / peers.WIDTHS[peers.longest(p)["dtype"]]
         ),
-        r"parse NCCL args: collective_name": lambda p, _: peers.largest(p)["kind"],
-        r"parse NCCL args: process_group_name": lambda p, _: peers.largest(p)[
+        r"parse NCCL args: collective_name": lambda p, _: peers.longest(p)["kind"],
+        r"parse NCCL args: process_group_name": lambda p, _: peers.longest(p)[
             "group_id"
         ].partition(":")[0],
         r"parse NCCL args: process_group_ranks": lambda p, _: (
-            peers.largest(p)["group_id"].partition(":")[2].replace(",", ", ")
+            peers.longest(p)["group_id"].partition(":")[2].replace(",", ", ")
         ),
         r"parse NCCL args: process_group_desc": lambda p, _: {
             "world": "default_pg"
-        }.get(peers.largest(p)["parallel_kind"]),
-        r"parse triton args: triton cpu_ops": lambda p, _: (
-            sum(
-                e.get("cat") == "cpu_op" and "stream" in e.get("args", {})
-                for e in peers.events(p)
-            )
-            * (len(read(p)[Kernels]) == 1)
-        ),
-        r"queue length/bw .*: result": lambda p, _: (
-            "{} / None" if read(p)[Kernels].is_empty() else "rows"
-        ),
+        }.get(peers.longest(p)["parallel_kind"]),
         r"unixtime start: rank0 start ns": lambda p, _: peers.first_step_ns(p),
         r"coll_analysis row(\d): (.*)": lambda p, m: peers.of_alike(p, int(m[1]), m[2]),
         r"step_(?:time_breakdown|costs): step[ #](\d+) (Kernel|Memcpy|Memset)": (
@@ -111,9 +94,20 @@ class Reason(NamedTuple):
 REASONS: Final = (
     Reason(
         "",
-        r"(?:queue_length_summary: stream102|time_blocked|idle_time_breakdown).*",
+        r"(?:queue_length_summary: stream102|time_blocked).*",
         "the state of queues is an analysis of launches, which make no rows; HTA keeps"
         " the last stream alone",
+    ),
+    Reason(
+        "",
+        r"idle_time_breakdown.*",
+        "what a stream was idle for is told by when its next work was launched, and"
+        " when makes no rows, only whether",
+    ),
+    Reason(
+        "rank_non_gpu",
+        r"queue length/bw .*",
+        "any reader of a trace without work answers that it has none",
     ),
     Reason(
         "",
@@ -132,7 +126,7 @@ REASONS: Final = (
     ),
     Reason(
         "triton",
-        r"parse triton args: (?:name|kernel_backend|cat)",
+        r"parse triton args: (?:triton cpu_ops|name|kernel_backend|cat)",
         "an operation of the host, which is no GPU's work whatever its arguments",
     ),
     Reason(
@@ -164,18 +158,27 @@ REASONS: Final = (
     Reason(
         "test_no_profilerstep",
         r"step_costs: step#1 Total",
-        "without steps the plugin makes one of all events of the host",
+        "without steps the plugin makes one, from the host's first operation (100),"
+        " which is no row, to the end of the kernel that it launched (420)",
     ),
     Reason(
         "distributed_nccl",
-        r"(?:step_costs|distributed overlap): .*",
-        "the plugin takes the host's nccl: ranges for communication, and NCCL's kernels"
-        " for computation",
+        r"step_costs: step#1 Total",
+        "without steps the plugin makes one, from the host's first operation (0) to the"
+        " end of its last (235), as no kernel has a launch: neither is a row",
+    ),
+    Reason(
+        "distributed_nccl",
+        r"(?:step_costs: step#1 Communication|distributed overlap: .*)",
+        "the plugin takes the host's nccl: ranges for communication, which are not"
+        " read: NCCL's kernels are another time",
     ),
     Reason(
         "distributed_nccl",
         r"(?:distributed wait|comm_ops table): .*",
-        "totals over two workers, of which one trace is here",
+        "a transfer is the shortest over two workers, of which one trace is here; a"
+        " latency begins with the host's call, and sizes are of its arguments, which"
+        " are not read",
     ),
 )
 

@@ -6,7 +6,6 @@ from the exact rows, and must come out to the last digit.
 """
 
 import gzip
-import io
 import re
 from collections.abc import Callable, Mapping
 from functools import cache
@@ -17,9 +16,7 @@ from typing import Any, Final
 import msgspec
 import polars as pl
 
-from ingest.sources.kineto import SOURCE
 from ingest.tables import Collectives, Kernels, StepTimings
-from tests.ingest.readings import reading
 from tests.published.traces import read
 
 #: What answers a row: the trace, and what was found in the name of its metric.
@@ -44,13 +41,33 @@ def kernels(path: Path) -> pl.DataFrame:
     return read(path)[Kernels].sort("event")
 
 
+class Args(msgspec.Struct, gc=False, frozen=True):
+    """What peers look at in the arguments of an event."""
+
+    stream: Any = msgspec.UNSET
+    correlation: Any = None
+
+
+class Event(msgspec.Struct, gc=False):
+    """What peers look at in an event. [us]"""
+
+    name: str = ""
+    cat: str = ""
+    ts: Any = None
+    dur: Any = None
+    args: Args = Args()
+
+
+class _Trace(msgspec.Struct):
+    traceEvents: list[Event]  # noqa: N815 - as traces spell it
+
+
 @cache
-def events(path: Path) -> list[dict[str, Any]]:
+def events(path: Path) -> list[Event]:
     """Events of a sound trace, decoded apart from the reader."""
     data = path.read_bytes()
     text = gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
-    found: list[dict[str, Any]] = msgspec.json.decode(text)["traceEvents"]
-    return found
+    return msgspec.json.decode(text, type=_Trace).traceEvents
 
 
 @cache
@@ -59,7 +76,7 @@ def in_whole_us(path: Path) -> pl.DataFrame:
     told = [
         number
         for number, one in enumerate(events(path))
-        if "stream" in one.get("args", {})
+        if one.args.stream is not msgspec.UNSET
     ]
     start, length = pl.col("start_ns"), pl.col("duration_ns")
     return (
@@ -98,25 +115,26 @@ def with_correlation(path: Path, correlation: int) -> dict[str, Any]:
     numbers = [
         number
         for number, one in enumerate(events(path))
-        if one.get("args", {}).get("correlation") == correlation
+        if one.args.correlation == correlation
     ]
     (row,) = kernels(path).filter(pl.col("event").is_in(numbers)).to_dicts()
     return row
 
 
 def first_step_ns(path: Path) -> object:
-    """Start of the first step; a trace that tells no rank has one in its name. [ns]"""
-    data = io.BytesIO(gzip.decompress(path.read_bytes()))
-    batches = SOURCE.read(data, reading(name="rank-0.json"))
-    frames = [b.rows[StepTimings] for b in batches if StepTimings in b.rows]
-    return pl.concat(frames)["start_ns"].min()
+    """Start of the first step. [ns]"""
+    return read(path)[StepTimings]["start_ns"].min()
 
 
 #   ---- collectives
 
 
-def largest(path: Path) -> dict[str, Any]:
-    return read(path)[Collectives].sort("bytes_total").to_dicts()[-1]
+def longest(path: Path) -> dict[str, Any]:
+    """The row that HTA's test of NCCL's arguments looks at: that of the longest kernel.
+
+    The table calls its message the largest, which it is not.
+    """
+    return read(path)[Collectives].sort("duration_ns").to_dicts()[-1]
 
 
 #: Bytes of the elements of the real collectives. [B]
@@ -162,16 +180,32 @@ def of_alike(path: Path, place: int, metric: str) -> object:
 def of_step(path: Path, step: int, kind: str) -> float:
     """Time of a class of work that a step launched. [us]"""
     rows = kernels(path)
-    launched = rows.filter(step=step) if rows["step"].drop_nulls().len() else rows
+    start, end = pl.col("start_ns"), pl.col("start_ns") + pl.col("duration_ns")
+    timed = rows.with_columns(start=start, end=end)
+    if read(path)[StepTimings].is_empty():
+        until = pl.lit(made_end_ns(path))
+        cut = timed.with_columns(end=pl.min_horizontal("end", until))
+        launched = cut.filter(pl.col("start") < pl.col("end"))
+    else:
+        launched = timed.filter(step=step)
     name = pl.col("name")
     of_kind = {
         "Kernel": pl.col("category") == "compute",
         "Memcpy": name.str.starts_with("Memcpy"),
         "Memset": name.str.starts_with("Memset"),
     }
-    chosen = launched.filter(of_kind[kind])
-    start, end = pl.col("start_ns"), pl.col("start_ns") + pl.col("duration_ns")
-    return union_us(chosen.with_columns(start=start, end=end)) / 1_000
+    return union_us(launched.filter(of_kind[kind])) / 1_000
+
+
+def made_end_ns(path: Path) -> int:
+    """End of the step that the plugin makes where there is none. [ns]
+
+    That of the host's last operation, or of the last work whose launch is there.
+    """
+    hosts = [one for one in events(path) if one.cat in {"cpu_op", "Operator"}]
+    linked = kernels(path).filter("linked")
+    ends = (linked["start_ns"] + linked["duration_ns"]).to_list()
+    return int(max(*(1_000 * (one.ts + one.dur) for one in hosts), *ends))
 
 
 @cache
@@ -193,19 +227,10 @@ def totals(path: Path) -> Mapping[int, float]:
 
 
 def _steps(path: Path) -> dict[int, tuple[int, int]]:
-    """Start and end of each step on the host, of the rows or of the events. [ns]"""
+    """Start and end of each step on the host. [ns]"""
     rows = read(path)[StepTimings]
-    if len(rows):
-        told = rows.select("step", "start_ns", "duration_ns").iter_rows()
-        return {step: (start, start + length) for step, start, length in told}
-    named = [e for e in events(path) if e["name"].startswith("ProfilerStep#")]
-    return {
-        int(e["name"].partition("#")[2]): (
-            1_000 * e["ts"],
-            1_000 * (e["ts"] + e["dur"]),
-        )
-        for e in named
-    }
+    told = rows.select("step", "start_ns", "duration_ns").iter_rows()
+    return {step: (start, start + length) for step, start, length in told}
 
 
 def utilization(path: Path) -> float:

@@ -9,7 +9,6 @@ about something else than reading. `pytest -s` prints how many are which.
 import csv
 import gzip
 import io
-import json
 import re
 import sys
 from collections import Counter
@@ -20,6 +19,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
+import msgspec
 import polars as pl
 import pytest
 
@@ -29,7 +29,7 @@ from analysis.late_ranks import LateRanks, find_late_ranks
 from analysis.overlap import measure_overlap
 from ingest.tables import Collectives, Kernels
 from tests.published.kineto_answers import REASONS, Reason, answer_of, reason_of
-from tests.published.kineto_peers import TIMELINE
+from tests.published.kineto_peers import TIMELINE, events, kernels
 from tests.published.traces import read, rows_of, traces
 
 DLRM: Final = "kineto/facebookresearch+param"
@@ -71,8 +71,8 @@ COUNTS: Final = MappingProxyType(
         ("hand_computed", "matched"): 13,
         ("peer_golden_file", "matched"): 119,
         ("peer_golden_file", "explained"): 29,
-        ("peer_unit_test", "matched"): 36,
-        ("peer_unit_test", "explained"): 67,
+        ("peer_unit_test", "matched"): 37,
+        ("peer_unit_test", "explained"): 66,
     }
 )
 
@@ -165,20 +165,47 @@ def test_every_figure_is_matched_or_explained(shared: Path) -> None:
     assert counts == COUNTS
 
 
+class Exact(msgspec.Struct, gc=False):
+    """Times of an event, to the last digit that is written. [us]"""
+
+    cat: str = ""
+    ts: Decimal = Decimal(0)
+    dur: Decimal = Decimal(0)
+
+
+class ExactTrace(msgspec.Struct):
+    traceEvents: list[Exact]  # noqa: N815 - as traces spell it
+
+
 def test_the_two_values_by_floats_are_wrong_by_their_rounding(shared: Path) -> None:
     # the same difference of the same numbers, as text and as floats
     path = shared / "data" / ABSOLUTE
     text = gzip.decompress(path.read_bytes())
+    told = msgspec.json.decode(text, type=ExactTrace).traceEvents
+    work = [(one.ts, one.dur) for one in told if one.cat in WORK]
 
-    def span(parse: Callable[[str], Any]) -> int:
-        events = json.loads(text, parse_float=parse)["traceEvents"]
-        work = [e for e in events if e.get("cat") in WORK]
-        first = min(e["ts"] for e in work)
-        length: int = round(max(e["ts"] - first + e["dur"] for e in work) * 1_000)
+    def span(number: Callable[[Any], Any]) -> int:
+        first = min(number(start) for start, _ in work)
+        ends = (number(start) - first + number(length) for start, length in work)
+        length: int = round(max(ends) * 1_000)
         return length
 
     assert span(Decimal) == measured(path)["span_ns"] == 480_029_179
     assert span(float) == 480_029_179 + 48
+
+
+def test_the_latencies_of_a_worker_are_of_the_worker_alone(shared: Path) -> None:
+    # the plugin: from the host's call to the later end of it and of its kernel
+    (path,) = (shared / "data" / "kineto").rglob("*distributed_nccl*")
+    told = events(path)
+    calls = [one for one in told if one.name.startswith("nccl:")]
+    rows = kernels(path).filter(category="communication").to_dicts()
+    ends = [row["start_ns"] // 1_000 + row["duration_ns"] // 1_000 for row in rows]
+    latencies = [
+        max(call.ts + call.dur, end) - call.ts
+        for call, end in zip(calls, ends, strict=True)
+    ]
+    assert latencies == [75, 1_558]
 
 
 def straggler(folder: Path) -> set[int]:
