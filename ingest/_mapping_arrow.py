@@ -116,6 +116,7 @@ def _as_text(value: pl.Series) -> pl.Series:
 def _stamped(value: pl.Series, second: float, form: str) -> pl.Series:
     """Return stamps as text; those of no year of four digits as the number stored."""
     number = value.to_physical()
-    fits = (number >= _YEAR_1 * second) & (number < (_YEAR_9999 + 1) * second)
+    first, last = _YEAR_1 * second, _YEAR_9999 * second
+    fits = number.is_between(max(first, -(2**63)), min(last, 2**63 - 1))
     text = value.zip_with(fits, pl.Series([None], dtype=value.dtype)).dt.strftime(form)
     return text.zip_with(fits, number.cast(pl.String))

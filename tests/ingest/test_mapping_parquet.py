@@ -48,6 +48,7 @@ def read(value: Any, time: Any = None) -> Any:
         (pa.array([2**31 - 1], pa.date32()), str(2**31 - 1), 0),
         (pa.array([19_723], pa.date32()), "2024-01-01", 0),
         (pa.array([2**62], pa.timestamp("ms")), str(2**62), 0),
+        (pa.array([1], pa.timestamp("ns")), "1970-01-01T00:00:00.000000001", 0),
         (pa.array([-(2**62)], pa.timestamp("us", "UTC")), str(-(2**62)), 0),
         (pa.array([2**62], pa.duration("ms")), f"{2**62}000000", 0),
         (pa.array([[Decimal("1.5")]]), '{"v":["1.5"]}', 0),
