@@ -65,6 +65,12 @@ def bring(inbox: Path, lake: Path) -> Ingested:
         return ingest(writer, found, stage_in_threads(1), lambda _: None)
 
 
+def answered(told: Ingested) -> int:
+    """Return how many files the summary of an ingest speaks of."""
+    known = told.known + len(told.again)
+    return known + told.files.height + len(told.unreadable)
+
+
 def damaged(data: bytes, ending: str, folder: Path) -> list[tuple[Path, int]]:
     """Put damaged copies into folders of some, with how many files each has."""
     inboxes: dict[Path, int] = {}
@@ -87,7 +93,7 @@ def test_damaged_envelopes_are_answered(
         lake = tmp_path / f"lake-{inbox.name}"
         told = bring(inbox, lake)
         assert_held(lake)
-        assert told.known + told.files.height + len(told.unreadable) == copies
+        assert answered(told) == copies
         assert list(told.lines())
 
 
@@ -98,6 +104,6 @@ def test_damaged_archives_are_answered(ending: str, tmp_path: Path) -> None:
         lake = tmp_path / f"lake-{inbox.name}"
         told = bring(inbox, lake)
         assert_held(lake)
-        assert told.known + told.files.height + len(told.unreadable) >= copies
+        assert answered(told) >= copies
         left = {path.name for path in lake.iterdir() if path.name.startswith(UNPACKED)}
         assert not left
