@@ -44,8 +44,8 @@ TIMES: Final = {
 #: What was expected where a rule is broken.
 HINTS: Final = {
     "time": "times as 2025-01-15T10:00:00, seconds since the epoch, or Unknown",
-    "node_list": "a list such as node[01-04,07] that is not cut; sacct --parsable2"
-    " writes it in full",
+    "node_list": "a list such as node[01-04,07], not cut (sacct --parsable2) and"
+    " with those before it not of millions of nodes",
     "job_id_cut": "sacct --parsable2, which cuts no cell",
 }
 

@@ -15,7 +15,7 @@ from ingest.sources._slurm.cells import (
     whole,
 )
 from ingest.sources._slurm.fields import HINTS, TIMES, rule, with_fields
-from ingest.sources._slurm.sacct_hosts import NO_NODE, expand
+from ingest.sources._slurm.sacct_hosts import NO_NODE, expand_all
 from ingest.sources._slurm.states import OPEN, WAITING, cancelled_by, state
 from ingest.sources._source import Batch, Reading, Refusal
 from ingest.tables import Jobs, Table
@@ -72,8 +72,8 @@ def _refusals(rows: Iterable[tuple[str, str, str]]) -> Iterable[Refusal]:
 
 def _listed(jobs: pl.DataFrame) -> pl.DataFrame:
     """Add `hosts`, each list expanded once; null and `bad_hosts` where it is none."""
-    lists = [text for text in jobs["NodeList"].unique() if text is not None]
-    known = {text: expand(text) for text in lists if text not in NO_NODE}
+    lists = jobs["NodeList"].drop_nulls().unique(maintain_order=True)
+    known = expand_all(text for text in lists if text not in NO_NODE)
     hosts = pl.col("NodeList").replace_strict(
         list(known), list(known.values()), default=None, return_dtype=pl.String
     )

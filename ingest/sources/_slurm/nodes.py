@@ -12,9 +12,12 @@ import polars as pl
 
 from ingest.phrases import phrase
 from ingest.sources._slurm.cells import instant, is_naive
-from ingest.sources._slurm.sacct_hosts import expand
+from ingest.sources._slurm.sacct_hosts import expand_all
 from ingest.sources._source import RAW_CHARACTERS, Batch, Reading, Refusal
 from ingest.tables import Failures
+
+#: Rows that the records of a block of 4 MiB make, one for each node; some 150 MB.
+BLOCK_ROWS: Final = 500_000
 
 #: Fields of a node, by the names that this module has for them.
 FIELDS: Final = ("Nodes", "State", "Reason", "Since")
@@ -119,12 +122,14 @@ def _code() -> pl.Expr:
 
 
 def _hosts(nodes: pl.DataFrame) -> pl.Series:
-    """Return the nodes of each record, each list expanded once."""
-    lists = [text for text in nodes["Nodes"].unique() if text]
-    known = {text: expand(text) for text in lists}
-    return nodes["Nodes"].replace_strict(
+    """Return the nodes of each record; null where they are none, or past BLOCK_ROWS."""
+    lists = nodes["Nodes"].drop_nulls().unique(maintain_order=True)
+    known = expand_all(text for text in lists if text)
+    hosts = nodes["Nodes"].replace_strict(
         list(known), list(known.values()), default=None, return_dtype=pl.String
     )
+    rows = (hosts.str.count_matches(",") + 1).cast(pl.Int64).fill_null(0).cum_sum()
+    return hosts.set(rows > BLOCK_ROWS, None)
 
 
 def _rows(nodes: pl.DataFrame, reading: Reading) -> pl.DataFrame:

@@ -7,6 +7,7 @@ import pytest
 
 from ingest.errors import UnreadableFileError
 from ingest.sources import Source, scontrol, squeue
+from ingest.sources._slurm import sacct_hosts
 from ingest.sources._source import Batch, Head
 from ingest.tables import Jobs
 from ingest.times import SECOND_NS
@@ -125,3 +126,14 @@ def test_identities_of_scontrol(keys: str, job_id: str) -> None:
 def test_records_go_on_over_blocks_and_begin_anywhere() -> None:
     told = of_scontrol("slurm_load_jobs: retry", *job(f"StartTime={AT}"), "", *job())
     assert [row["start_ns"] for row in told] == [AT_NS, None]
+
+
+def test_lists_of_a_block_share_a_number_of_nodes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sacct_hosts, "BLOCK_NAMES", 10)
+    lists = ("n[1-6]", "m[1-6]", "n[1-6]", "k[1-4]", "j")
+    lines = (f"{i}|R|{AT}|{text}" for i, text in enumerate(lists))
+    batches = batches_of(squeue.SOURCE, "JOBID|ST|START_TIME|NODELIST", *lines)
+    assert [row["job_id"] for row in rows(batches, Jobs)] == ["0", "2", "3"]
+    assert refused(batches) == [("line 3", "node_list"), ("line 6", "node_list")]
