@@ -31,6 +31,7 @@ def test_without_a_card_the_price_is_a_default_and_says_so(tmp_path: Path) -> No
     text = page(tmp_path, "")
     assert re.search(r"10(\.0+)? GPU-hours, 20(\.0+)? USD", text)
     assert "(default)" in text
+    assert "zone not given" in text
 
 
 def test_the_setting_is_used_and_named(
