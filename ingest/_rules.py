@@ -24,7 +24,7 @@ ORDER: Final = "_order"
 DUPLICATE: Final = "duplicate"
 
 #: Where the row is that has the key of a row of another file.
-_ELSEWHERE: Final = "in another file, whose data reaches further"
+_ELSEWHERE: Final = "in another file, whose row is kept"
 
 
 class Checked(NamedTuple):

@@ -62,7 +62,7 @@ def test_a_key_of_another_file_is_told_in_words(tmp_path: Path) -> None:
     ((place, hint),) = told.items()
     assert place.startswith('run_id "inbox", attempt null, step 1, rank 0, ')
     named = "run_id, attempt, step, rank, scope, start_ns"
-    says = f"the same key ({named}) is in another file, whose data reaches further"
+    says = f"the same key ({named}) is in another file, whose row is kept"
     assert hint == says
 
 
