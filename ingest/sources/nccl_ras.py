@@ -12,17 +12,23 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import tzinfo
 from typing import BinaryIO, Final
 
 import polars as pl
 
 from ingest.sources._kineto.rows import trace_id
 from ingest.sources._nccl.ras_documents import Document, Repairs, documents
-from ingest.sources._nccl.ras_facts import Poll, Row, stamp_ns
+from ingest.sources._nccl.ras_facts import Poll, Row, stamp_of
 from ingest.sources._nccl.ras_failures import Told, event_row, failure_rows
 from ingest.sources._nccl.ras_status import status_rows
 from ingest.sources._source import Batch, Head, Reading, Refusal, Source
 from ingest.tables import Failures, GroupStatus, Table
+from ingest.times import naive_to_ns
+
+#: Records handed on at a time, some 10 MB as rows; a document is not divided.
+BATCH_RECORDS: Final = 10_000
 
 _POLL: Final = ('"communicators_count"', '"communicators"', '"nccl_version"')
 
@@ -42,54 +48,81 @@ def recognizes(head: Head) -> bool:
 
 def read(stream: BinaryIO, reading: Reading) -> Iterator[Batch]:
     """Read polls and events, in the order in which they were written."""
-    number, told = 0, Told()
+    number, told, found = 0, Told(), _Found()
     for document in documents(stream):
         if isinstance(document, Repairs):
-            yield Batch(repairs=document.lines)
+            found.repairs += document.lines
         else:
             number += 1
-            yield _batch(document, number, told, reading)
+            _take(document, f"{trace_id(reading)} {number}", told, found, reading.zone)
+        if found.records >= BATCH_RECORDS:
+            yield found.batch(reading)
+            found = _Found()
+    yield found.batch(reading)
 
 
-def _batch(document: Document, number: int, told: Told, reading: Reading) -> Batch:
+@dataclass(slots=True)
+class _Found:
+    """What some documents tell.
+
+    Attributes:
+        statuses: Rows of GroupStatus, their time a stamp.
+        failures: Rows of Failures, their time a stamp.
+        refused: What could not become a row.
+        records: Records of any kind. [1]
+        repairs: Repairs that reading needed. [1]
+    """
+
+    statuses: list[Row] = field(default_factory=list)
+    failures: list[Row] = field(default_factory=list)
+    refused: list[Refusal] = field(default_factory=list)
+    records: int = 0
+    repairs: int = 0
+
+    def refuse(self, document: Document, rule: str) -> None:
+        """Refuse a document."""
+        hint = "expected a poll with communicators, or an event of the monitor"
+        self.refused.append(
+            Refusal(GroupStatus, document.place, rule, document.raw, hint)
+        )
+        self.records += 1
+
+    def batch(self, reading: Reading) -> Batch:
+        """Return all of it as a batch."""
+        frames = _frames(self.statuses, self.failures, reading)
+        return Batch(
+            rows=frames,
+            refused=tuple(self.refused),
+            records=self.records,
+            repairs=self.repairs,
+            zone_used=any(f["time_ns"].is_not_null().any() for f in frames.values()),
+        )
+
+
+def _take(
+    document: Document, dump_id: str, told: Told, found: _Found, zone: tzinfo
+) -> None:
+    """Take what a document tells."""
     value = document.value
     if value is None:
-        return _refused(document, document.rule or "json")
-    time_ns = stamp_ns(value.get("timestamp"), reading)
-    quality = "zone_assumed" if reading.zone_basis == "assumed" else "exact"
-    poll = Poll(f"{trace_id(reading)} {number}", document.place, time_ns, quality)
+        found.refuse(document, document.rule or "json")
+        return
+    poll = Poll(dump_id, document.place, stamp_of(value.get("timestamp"), zone))
+    statuses: list[Row | str] = []
     if "event" in value:
         row = event_row(value, poll)
-        return _found([], told.numbered([row] if row else []), [], poll, reading)
-    if not isinstance(value.get("communicators"), list):
-        return _refused(document, "communicators|required")
-    rows = list(status_rows(value, poll))
-    rules = [row for row in rows if isinstance(row, str)]
-    statuses = [row for row in rows if not isinstance(row, str)]
-    failures = told.new(list(failure_rows(value, poll)))
-    return _found(statuses, told.numbered(failures), rules, poll, reading)
-
-
-def _found(
-    statuses: list[Row],
-    failures: list[Row],
-    rules: list[str],
-    poll: Poll,
-    reading: Reading,
-) -> Batch:
-    refused = tuple(Refusal(GroupStatus, poll.place, rule, "") for rule in rules)
-    return Batch(
-        rows=_frames(statuses, failures, reading),
-        refused=refused,
-        records=max(1, len(statuses) + len(failures) + len(rules)),
-        zone_used=poll.time_ns is not None,
-    )
-
-
-def _refused(document: Document, rule: str) -> Batch:
-    hint = "expected a poll with communicators, or an event of the monitor"
-    refusal = Refusal(GroupStatus, document.place, rule, document.raw, hint)
-    return Batch(refused=(refusal,), records=1)
+        failures = told.numbered([row] if row else [])
+    elif not isinstance(value.get("communicators"), list):
+        found.refuse(document, "communicators|required")
+        return
+    else:
+        statuses = list(status_rows(value, poll))
+        failures = told.numbered(told.new(list(failure_rows(value, poll))))
+    rules = [row for row in statuses if isinstance(row, str)]
+    found.statuses += [row for row in statuses if not isinstance(row, str)]
+    found.failures += failures
+    found.refused += [Refusal(GroupStatus, poll.place, rule, "") for rule in rules]
+    found.records += max(1, len(statuses) + len(failures))
 
 
 def _frames(
@@ -98,10 +131,12 @@ def _frames(
     """Return rows as frames of their tables."""
     found: dict[type[Table], pl.DataFrame] = {}
     if statuses:
-        run = pl.lit(reading.run_id).alias("run_id")
-        found[GroupStatus] = _frame(GroupStatus, statuses).with_columns(run)
+        found[GroupStatus] = _frame(GroupStatus, statuses, reading).with_columns(
+            run_id=pl.lit(reading.run_id)
+        )
     if failures:
-        found[Failures] = _frame(Failures, failures).with_columns(
+        found[Failures] = _frame(Failures, failures, reading).with_columns(
+            pl.col("time_quality").fill_null("unknown"),
             cluster=pl.lit(reading.cluster),
             source=pl.lit("application"),
             component=pl.lit("software"),
@@ -111,9 +146,15 @@ def _frames(
     return found
 
 
-def _frame(table: type[Table], rows: list[Row]) -> pl.DataFrame:
-    types = {**pl.Schema(table), "place": pl.String()}
-    return pl.DataFrame(rows, schema={name: types[name] for name in rows[0]})
+def _frame(table: type[Table], rows: list[Row], reading: Reading) -> pl.DataFrame:
+    types = {**pl.Schema(table), "place": pl.String(), "time_ns": pl.Datetime("us")}
+    frame = pl.DataFrame(rows, schema={name: types[name] for name in rows[0]})
+    quality = "zone_assumed" if reading.zone_basis == "assumed" else "exact"
+    return frame.with_columns(
+        naive_to_ns(pl.col("time_ns"), reading.zone)
+    ).with_columns(
+        time_quality=pl.when(pl.col("time_ns").is_not_null()).then(pl.lit(quality))
+    )
 
 
 SOURCE: Final = Source(

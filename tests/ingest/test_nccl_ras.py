@@ -269,3 +269,25 @@ def test_changed_bytes_are_rows_or_refusals(changes: list[tuple[int, int]]) -> N
     batches = held(SOURCE.read(io.BytesIO(bytes(data)), reading()))
     seen = sum(len(rows(batches, table)) for table in (GroupStatus, Failures))
     assert records(batches) >= seen + len(refused(batches))
+
+
+def test_batches_do_not_depend_on_how_many_documents_they_hold(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    documents = [poll(group()), event(), event(timestamp="no"), poll(), event()]
+    whole = read(*documents)
+    monkeypatch.setattr(nccl_ras, "BATCH_RECORDS", 1)
+    each = read(*documents)
+    assert len(whole) == 1
+    assert len(each) > len(documents)
+    for table in (GroupStatus, Failures):
+        assert rows(whole, table) == rows(each, table)
+    assert records(whole) == records(each)
+
+
+def test_events_in_an_hour_that_the_zone_skips_are_told_apart() -> None:
+    zone = ZoneInfo("Europe/Berlin")
+    stamps = ("2026-03-29 02:10:00", "2026-03-29 02:20:00")
+    batches = read(*(event(timestamp=stamp) for stamp in stamps), zone=zone)
+    found = [(r["time_ns"], r["occurrence"]) for r in rows(batches, Failures)]
+    assert found == [(None, 0), (None, 1)]

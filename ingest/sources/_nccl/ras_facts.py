@@ -2,14 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime, tzinfo
 from typing import Any, Final
 
-import polars as pl
-
 from ingest.sources._flight.values import text_of
-from ingest.sources._source import Reading
-from ingest.times import naive_to_ns
 
 #: What a host is called that the network does not know.
 _UNKNOWN_HOST: Final = "unknown"
@@ -24,26 +20,25 @@ class Poll:
     Attributes:
         dump_id: Its identity.
         place: Where it is in the file.
-        time_ns: When it was written. [ns]
-        quality: How that time is known.
+        time: When it was written, by a clock of its zone.
     """
 
     dump_id: str
     place: str
-    time_ns: int | None
-    quality: str
+    time: datetime | None
 
 
-def stamp_ns(stamp: object, reading: Reading) -> int | None:
-    """Return the instant of a local stamp in seconds; None where it is none. [ns]"""
+def stamp_of(stamp: object, zone: tzinfo) -> datetime | None:
+    """Return a local stamp in seconds; None where it is none, or its zone skips it."""
     try:
         naive = datetime.fromisoformat((text_of(stamp) or "").strip())
-    except ValueError:
+        if naive.tzinfo is not None:
+            return None
+        moment = naive.replace(tzinfo=zone).astimezone(UTC)
+        is_there = moment.astimezone(zone).replace(tzinfo=None) == naive
+    except (ValueError, OverflowError):
         return None
-    if naive.tzinfo is not None:
-        return None
-    placed = pl.select(naive_to_ns(pl.lit(naive), reading.zone)).item()
-    return int(placed) if placed is not None else None
+    return naive if is_there else None
 
 
 def host_of(told: Mapping[str, object]) -> str | None:

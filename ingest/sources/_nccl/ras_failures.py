@@ -104,8 +104,7 @@ def _failure(  # noqa: PLR0913, PLR0917 - a row is a row
 ) -> Row:
     return {
         "host": host_of(who),
-        "time_ns": poll.time_ns,
-        "time_quality": "unknown" if poll.time_ns is None else poll.quality,
+        "time_ns": poll.time,
         "code": code,
         "name": name,
         "severity": severity,

@@ -21,8 +21,7 @@ def status_rows(document: Mapping[str, object], poll: Poll) -> Iterator[Row | st
             group_id = f"{group_id}:{text_of(group.get('secondary_hash')) or ''}"
         common = {
             "dump_id": poll.dump_id,
-            "time_ns": poll.time_ns,
-            "time_quality": None if poll.time_ns is None else poll.quality,
+            "time_ns": poll.time,
             "group_id": group_id,
             "group_size": integer_of(group.get("size")),
             "place": poll.place,
