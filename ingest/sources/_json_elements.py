@@ -35,6 +35,9 @@ _LIST, _OBJECT = 2, 3
 _NAME: Final = re.compile(rb'"(\w{1,64})"\s*:\s*$')
 _ESCAPE: Final = re.compile(rb"\\.", re.DOTALL)
 
+#: What may stand around a document: blanks, NUL bytes, the mark of UTF-8.
+_AROUND: Final = b" \t\r\n\0\xef\xbb\xbf"
+
 _Bytes = npt.NDArray[np.uint8]
 
 
@@ -78,6 +81,7 @@ class Elements:
         self._count = 0
         self._pieces = Pieces()
         self._broken = 0
+        self._is_strange = False
         self.cut_short = False
         self.repairs = 0
 
@@ -94,18 +98,22 @@ class Elements:
 
     def _rest(self) -> Iterator[Element]:
         self.cut_short = self._depth != 0 or self._in_string
-        self.repairs = self._pieces.repairs(self._broken)
+        self.repairs = self._pieces.repairs(self._broken) + self._is_strange
         if self._open is not None:
             self.cut_short = False
-            self.repairs = self._pieces.has_nul_tail
+            self.repairs = self._pieces.has_nul_tail + self._is_strange
             yield self._element(bytes(self._open[:RAW_CHARACTERS]), "truncated")
 
     def _walk(self, chunk: bytes) -> Iterator[Element]:
         """Go through the brackets of a chunk that open or close what matters."""
+        top = 0 if self._depth == 0 and not self._in_string else None
         places, depths = self._brackets(chunk)
         done = 0
         for place, depth in zip(places.tolist(), depths.tolist(), strict=True):
             opens = chunk[place] in b"{["
+            if top is not None:
+                self._pass(chunk[top:place])
+            top = place + 1 if depth == 0 else None
             if depth == _LIST and opens:
                 self._name = self._name_of(chunk, place)
             elif depth < _LIST:
@@ -117,6 +125,8 @@ class Elements:
             elif not opens and self._open is not None:
                 yield self._closed(chunk[done : place + 1])
                 done = place + 1
+        if self._depth == 0 and top is not None:
+            self._pass(chunk[top:])
         if self._open is not None and len(self._open) <= ELEMENT_BYTES:
             self._open += chunk[done:]
         self._before = (self._before + chunk)[-_NAME_BYTES:]
@@ -141,6 +151,10 @@ class Elements:
         self._depth = int(depths[-1]) if len(depths) else self._depth
         near = np.where(opening, depths <= _OBJECT, depths <= _LIST)
         return places[near], depths[near]
+
+    def _pass(self, between: bytes) -> None:
+        """Look at what stands between two documents, or behind the last."""
+        self._is_strange |= bool(between.strip(_AROUND))
 
     def _name_of(self, chunk: bytes, place: int) -> str | None:
         """Return the key of a list, None of what is none."""

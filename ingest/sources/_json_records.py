@@ -44,7 +44,8 @@ class Records:
         found: The objects.
         refused: What could not be decoded.
         repairs: Texts in which bytes had to be replaced, NUL bytes at the end that
-            were dropped, and bytes around the texts that are not UTF-8. [1]
+            were dropped, bytes around the texts that are not UTF-8, and what else
+            stands around documents. [1]
     """
 
     found: list[Record]
@@ -144,6 +145,7 @@ def _of_documents(
             yield Records(records.found, records.refused, repairs)
             records, repairs = Records([], []), 0
     repairs += objects.pieces.repairs(broken + count_broken(objects.rest))
+    repairs += objects.strange
     records.refused.extend(_unfinished(objects, number, table))
     yield Records(records.found, records.refused, repairs)
 

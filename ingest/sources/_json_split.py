@@ -20,9 +20,16 @@ CHUNK_BYTES: Final = 1024 * 1024
 #: Longest object: the events of one component of a node for weeks take 10 MB. [B]
 OBJECT_BYTES: Final = 64 * 1024 * 1024
 
-#: A string, whole or up to the end of what was read, or a bracket.
-_TOKEN: Final = re.compile(rb'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|[{}\[\]]', re.DOTALL)
+#: What is left of a string, whole or, with a group, up to the end of what was read; a
+#: backslash there is the group.
+_REST: Final = re.compile(rb'(?:[^"\\]|\\.)*+(?:"|(\\?)\Z)', re.DOTALL)
+
+#: A string or a bracket.
+_TOKEN: Final = re.compile(rb'"' + _REST.pattern + rb"|[{}\[\]]", re.DOTALL)
 _OPENS: Final = (b"{", b"[")
+
+#: What may stand around a document: blanks, NUL bytes, marks of records and of UTF-8.
+_AROUND: Final = b" \t\r\n\0\x1e\xef\xbb\xbf"
 
 
 class Objects:
@@ -33,6 +40,7 @@ class Objects:
         unclosed: Whether a list or an object around the objects has no end.
         too_long: Whether reading stopped at an object of more than OBJECT_BYTES.
         pieces: What is wrong with the bytes of the text.
+        strange: Whether something else than documents stands at the top.
     """
 
     def __init__(self, stream: BinaryIO, start: bytes, lists: Set[bytes]) -> None:
@@ -52,6 +60,8 @@ class Objects:
         self._begin: int | None = None
         self._key: bytes | None = None
         self._key_end = 0
+        self._scanned = 0
+        self.strange = False
         self.rest = b""
         self.unclosed = False
         self.too_long = False
@@ -69,26 +79,47 @@ class Objects:
             self.pieces.add(data)
             self._buffer += data
         yield from self._walk(at_end=True)
+        self._pass(len(self._buffer))
         self.unclosed = self._depth > 0
         if self._begin is not None:
             self.rest = self._buffer[self._begin :]
 
     def _walk(self, *, at_end: bool) -> Iterator[bytes]:
+        if self._scanned and not self._go_on(at_end=at_end):
+            return
         for match in _TOKEN.finditer(self._buffer, self._done):
-            token = match[0]
+            token, start, end = match[0], match.start(), match.end()
+            self._pass(start)
             if token[:1] == b'"':
-                if match.end() == len(self._buffer) and not at_end:
+                if match[1] is not None and not at_end:
+                    self._done, self._scanned = start, end - len(match[1])
                     return
-                self._take_string(token, match.end())
+                self._take_string(start, end)
             elif token in _OPENS:
-                self._open(token, match.start())
-            elif (found := self._close(match.end())) is not None:
+                self._open(token, start)
+            elif (found := self._close(end)) is not None:
                 yield found
-            self._done = match.end()
+            self._done = end
 
-    def _take_string(self, token: bytes, end: int) -> None:
+    def _go_on(self, *, at_end: bool) -> bool:
+        """Go on in a string that had no end; return whether it has one now."""
+        match = _REST.match(self._buffer, self._scanned)
+        if match is None or (match[1] is not None and not at_end):
+            self._scanned = match.end() - len(match[1]) if match else self._scanned
+            return False
+        self._take_string(self._done, match.end())
+        self._done, self._scanned = match.end(), 0
+        return True
+
+    def _pass(self, start: int) -> None:
+        """Look at what stands between two tokens."""
+        if self._depth == 0 and self._buffer[self._done : start].strip(_AROUND):
+            self.strange = True
+
+    def _take_string(self, start: int, end: int) -> None:
         if self._depth == 1 and self._level == 0:
-            self._key, self._key_end = token[1:-1], end
+            self._key, self._key_end = self._buffer[start + 1 : end - 1], end
+        self.strange |= self._depth == 0
 
     def _open(self, token: bytes, start: int) -> None:
         if token == b"{" and self._depth == self._level:
@@ -102,6 +133,7 @@ class Objects:
         self._depth += 1
 
     def _close(self, end: int) -> bytes | None:
+        self.strange |= self._depth == 0
         self._depth = max(self._depth - 1, 0)
         if self._depth < self._level:
             self._level = 0
@@ -114,6 +146,7 @@ class Objects:
     def _trim(self) -> None:
         """Drop what is no longer needed; a key may still be, up to its list."""
         if self._depth == 0 and b'"' not in self._buffer[self._done :]:
+            self._pass(len(self._buffer))
             self._done = len(self._buffer)
         keep = self._done if self._begin is None else self._begin
         if self._depth == 1 and self._level == 0 and self._key is not None:
@@ -122,5 +155,6 @@ class Objects:
         self._buffer = self._buffer[keep:]
         self._done -= keep
         self._key_end -= keep
+        self._scanned -= min(keep, self._scanned)
         if self._begin is not None:
             self._begin -= keep

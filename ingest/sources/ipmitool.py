@@ -65,7 +65,7 @@ def read(stream: BinaryIO, reading: Reading) -> Iterator[Batch]:
     """Read readings."""
     readings = Readings()
     for block in blocks(stream):
-        yield Batch(repairs=block.repairs)
+        yield Batch(repairs=block.repairs + block.cut)
         found: list[Power] = []
         for number, line in block.lines():
             found += readings.add(number, line.decode("utf-8", errors="replace"))

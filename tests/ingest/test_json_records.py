@@ -2,6 +2,7 @@
 
 import io
 import json
+import time
 from typing import Any
 
 import pytest
@@ -137,3 +138,27 @@ def test_damaged_shapes_are_answered(shape: str, data: st.DataObject) -> None:
     read(whole[:at] + bytes([byte]) + whole[at + 1 :], "items")
     found, _, _ = read(whole[:at], "items")
     assert len(found) <= len(OBJECTS)
+
+
+@pytest.mark.parametrize("junk", [b"AAA", b",,,", b"]", b'"x" ', b"{}A{}"])
+@pytest.mark.parametrize("chunk", [1, 1 << 20])
+def test_what_else_stands_around_documents_is_a_repair(
+    junk: bytes, chunk: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_json_split, "CHUNK_BYTES", chunk)
+    whole = json.dumps(OBJECTS, indent=1).encode()
+    assert read(whole + b"\n \0\n")[2] == 1
+    assert read(whole + b"\n")[2] == 0
+    found, _, repairs = read(whole + junk)
+    assert found[:3] == OBJECTS
+    assert repairs == 1
+
+
+def test_a_string_without_an_end_is_scanned_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(_json_split, "CHUNK_BYTES", 4096)
+    text = b"[{}" + b'"' + b"x\\\\" * 2_000_000
+    begin = time.process_time()
+    assert read(text)[0] == [{}]
+    assert time.process_time() - begin < 5

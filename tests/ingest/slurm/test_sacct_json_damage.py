@@ -105,3 +105,16 @@ def test_numbers_that_are_none(value: object) -> None:
     assert len(rows(batches, Jobs)) + len(refused(batches)) == 1
     for row in rows(batches, Jobs):
         assert (row["node_count"], row["restart_count"]) == (None, 0)
+
+
+@pytest.mark.parametrize("chunk", [1, 1 << 20])
+@pytest.mark.parametrize("where", ["{0}{1}", "{1}{0}", "{1}\n{0}\n{1}"])
+@pytest.mark.parametrize(("junk", "count"), [("AAA", 1), (",,,", 1), (" \n", 0)])
+def test_what_else_stands_around_documents_is_a_repair(
+    chunk: int, where: str, junk: str, count: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_json_elements, "CHUNK_BYTES", chunk)
+    whole = json.dumps({"jobs": [job_of_sacct()], "errors": []})
+    batches = read(where.format(junk, whole))
+    assert records(batches) == where.count("1")
+    assert (refused(batches), repairs(batches)) == ([], count)
