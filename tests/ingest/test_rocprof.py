@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from ingest.errors import UnreadableFileError
 from ingest.sources import SOURCES, Batch, Head, rocprof
+from ingest.sources._rocprof import gather
 from ingest.tables import Collectives, Kernels
 from tests.examples import examples
 from tests.ingest.readings import held, reading, records, refused, rows
@@ -322,3 +323,11 @@ def test_a_damaged_trace_never_raises_anything_else(
         except UnreadableFileError:
             continue
         assert len(rows(batches, Kernels)) <= records(batches)
+
+
+def test_processes_are_put_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = tool(*(process([dispatch(1, 10 * n, 10 * n + 5)]) for n in range(9)))
+    together = read(data)
+    monkeypatch.setattr(gather, "ROWS_TOGETHER", 1)
+    assert kernels(read(data)) == kernels(together)
+    assert [b.rows[Kernels].height for b in together if Kernels in b.rows] == [9]

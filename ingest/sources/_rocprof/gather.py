@@ -32,6 +32,36 @@ _TAIL_BYTES: Final = 4_096
 _SHOWN_BYTES: Final = 80
 
 
+#: Rows that are put together before they are spooled: one frame for each list of each
+#: process would take some milliseconds for every one. [1]
+ROWS_TOGETHER: Final = 1 << 16
+
+#: Frames that are put together at most. [1]
+_FRAMES_TOGETHER: Final = 4_096
+
+
+class _Together:
+    """Puts small frames together on their way to a spool."""
+
+    def __init__(self, spool: Spool) -> None:
+        self._spool = spool
+        self._frames: list[pl.DataFrame] = []
+        self._rows = 0
+
+    def add(self, rows: pl.DataFrame) -> None:
+        """Add rows."""
+        self._frames.append(rows)
+        self._rows += rows.height
+        if self._rows >= ROWS_TOGETHER or len(self._frames) >= _FRAMES_TOGETHER:
+            self.finish()
+
+    def finish(self) -> None:
+        """Spool what was added."""
+        if self._rows:
+            self._spool.add(pl.concat(self._frames))
+        self._frames, self._rows = [], 0
+
+
 class Gathering:
     """What was taken from a trace.
 
@@ -46,11 +76,18 @@ class Gathering:
         """Begin with empty spools."""
         self.records = 0
         self.work, self.launches = work, launches
+        self._some_work, self._some_launches = _Together(work), _Together(launches)
         self.places: set[tuple[int, int]] = set()
         self._losses = losses
 
     def take(self, path: Path) -> bool:
         """Take a file; return whether it is a JSON object."""
+        is_object = self._take(path)
+        self._some_work.finish()
+        self._some_launches.finish()
+        return is_object
+
+    def _take(self, path: Path) -> bool:
         with mapped(path) as content:
             if _TOOL in content[:HEAD_BYTES]:
                 self._take_processes(content)
@@ -96,12 +133,12 @@ class Gathering:
                     self._add(copies(block, process, self.records), process.number)
                     self.records += len(block.events)
                 case _:
-                    self.launches.add(calls(block, process))
+                    self._some_launches.add(calls(block, process))
                     self.records += len(block.events)
 
     def _add(self, rows: pl.DataFrame, process: int) -> None:
         if rows.is_empty():
             return
-        self.work.add(rows)
+        self._some_work.add(rows)
         devices = rows["device"].drop_nulls().unique()
         self.places |= {(process, device) for device in devices}

@@ -163,10 +163,6 @@ def _category(name: str) -> int:
 
 
 def _frame(columns: Mapping[str, Sequence[object]]) -> pl.DataFrame:
-    frame = pl.DataFrame(columns, schema_overrides=WORK)
-    lacking = [
-        pl.lit(None, kind).alias(name)
-        for name, kind in WORK.items()
-        if name not in columns
-    ]
-    return frame.with_columns(lacking).select(WORK.names())
+    nothing = [None] * len(columns["name"])
+    told = {name: columns.get(name, nothing) for name in WORK}
+    return pl.DataFrame(told, schema=WORK)
