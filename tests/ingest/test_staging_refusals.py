@@ -103,14 +103,17 @@ def test_of_rows_with_one_key_in_a_file_the_first_stays(tmp_path: Path) -> None:
     ]
 
 
-def test_a_bug_of_a_reader_is_not_hidden_and_leaves_nothing(tmp_path: Path) -> None:
+@pytest.mark.parametrize("ends", [KeyboardInterrupt, MemoryError])
+def test_what_ends_an_ingest_leaves_nothing(
+    ends: type[BaseException], tmp_path: Path
+) -> None:
     def stumble(stream: BinaryIO, reading: Reading) -> Iterator[Batch]:
         yield from TINY.read(stream, reading)
-        raise ZeroDivisionError
+        raise ends
 
     broken = replace(TINY, read=stumble)
     path = put(tmp_path, "log", [f"m {i} {i} 1" for i in range(1000)])
-    with pytest.raises(ZeroDivisionError):
+    with pytest.raises(ends):
         stage(tmp_path, [candidate(path, source=broken)], flush_rows=200)
     assert not list(tmp_path.rglob("*.parquet"))
 
