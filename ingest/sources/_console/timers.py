@@ -2,15 +2,12 @@
 
     (min, max) time across ranks (ms):
         forward-backward ...............................: (3198.27, 3199.53)
-    max time across ranks (ms):
-        optimizer ......................................: 31.20
     times across ranks (ms):
       forward-compute:
          rank  0: 1201.10
     [2025-01-01 10:00:00] | MnRtt/Rnk: 3453.08ms/8 | MxRtt/Rnk: 3460.70ms/0 | ...
 
 * Timers follow the line of their iteration and have no stamp: both are taken from it.
-* A rank that did not run a phase is left out of the least value by Megatron itself.
 * The time that saving a checkpoint took is also a row of Checkpoints: it began when the
   iteration before it ended, and training stood still.
 * Power comes from torch.cuda.power_draw, in mW, and is printed as W: what no board can
