@@ -30,7 +30,7 @@ from ingest.tables import Failures
 SHAPE_RATIO: Final = 0.6
 
 #: Lines whose nodes are expanded at a time: each may give 100,000 rows.
-EXPANDED_LINES: Final = 50
+EXPANDED_LINES: Final = 10
 
 #: Telling lines at a time where no list of nodes is among them.
 BATCH_LINES: Final = 100_000

@@ -10,7 +10,7 @@ from ingest.sources._kernel.envelopes import envelope_columns, has_stamp
 from ingest.sources._slurm import ctld_messages as messages
 from ingest.sources._slurm.ctld_kinds import KINDS
 from ingest.sources._slurm.nodes import CODES, PLANNED, component
-from ingest.sources._slurm.sacct_hosts import expand
+from ingest.sources._slurm.sacct_hosts import expand, expand_all
 from ingest.sources._source import RAW_CHARACTERS, Reading, Refusal
 from ingest.tables import Failures
 from ingest.times import SECOND_NS
@@ -27,6 +27,10 @@ TAG: Final = r".{0,120}?\b(slurm(?:ctld|d|stepd))(?:\[[0-9]{1,10}\])?: "
 
 #: How long before a state is set its reason is told: the two are one request. [ns]
 REASON_NS: Final = SECOND_NS
+
+#: Rows of a file whose lines name lists of nodes: more than every node of the largest
+#: machine drained a hundred times.
+FILE_ROWS: Final = 1_000_000
 
 #: Name of a node in the name of its log: slurmd.gpu001.log, gpu001-slurmd.log.
 _LOG_OF: Final = re.compile(
@@ -169,12 +173,20 @@ def rows_of(events: pl.DataFrame, reading: Reading) -> pl.DataFrame:
 
 def refusals_of(events: pl.DataFrame) -> tuple[Refusal, ...]:
     """Return the lines whose time is none, or whose node list is none."""
-    lists = [text for text in events["nodes"].unique() if text]
-    bad = [text for text in lists if expand(text) is None]
+    lists = events["nodes"].drop_nulls().unique(maintain_order=True)
+    known = expand_all(text for text in lists if text)
+    size = pl.col("nodes").replace_strict(
+        list(known),
+        [0 if names is None else names.count(",") + 1 for names in known.values()],
+        default=1,
+        return_dtype=pl.Int64,
+    )
+    of_lists = pl.when(size > 1).then(size).otherwise(0).cum_sum()
+    is_past = (size > 1) & (of_lists > FILE_ROWS)
     rule = (
         pl.when("bad_time")
         .then(pl.lit("time"))
-        .when(pl.col("nodes").is_in(bad))
+        .when((size == 0) | is_past)
         .then(pl.lit("node_list"))
     )
     refused = events.with_columns(rule=rule).drop_nulls("rule")

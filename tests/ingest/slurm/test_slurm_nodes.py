@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from ingest.sources import Source, scontrol, sinfo
+from ingest.sources._slurm import nodes
 from ingest.sources._source import Batch, Head
 from ingest.tables import Failures
 from ingest.times import SECOND_NS, parse_zone
@@ -177,3 +178,14 @@ def test_slurms_own_settings_are_no_listing(text: str) -> None:
 def test_a_header_of_too_many_names_is_none() -> None:
     names = " ".join(["NODELIST", "STATE", *(f"A{n}" for n in range(5_000))])
     assert not sinfo.recognizes(Head("x", names.encode()))
+
+
+def test_records_of_a_block_share_a_number_of_rows(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(nodes, "BLOCK_ROWS", 5)
+    lines = (f"{listed}|drained|x|{AT}" for listed in ("n[1-3]", "m", "n[1-3]"))
+    batches = batches_of(sinfo.SOURCE, "NODELIST|STATE|REASON|TIMESTAMP", *lines)
+    found = sorted(row["host"] for row in rows(batches, Failures))
+    assert found == ["m", "n1", "n2", "n3"]
+    assert refused(batches) == [("line 4", "node_list")]

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from ingest.sources import slurmctld
+from ingest.sources._slurm import ctld_events
 from ingest.sources._source import Batch
 from ingest.tables import Failures
 from ingest.times import SECOND_NS
@@ -171,3 +172,16 @@ def test_lines_that_are_alike_are_numbered() -> None:
         ("n2", 0),
         ("n2", 1),
     ]
+
+
+def test_lists_of_a_file_share_a_number_of_rows(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(ctld_events, "FILE_ROWS", 7)
+    lists = ("n[1-4]", "n[3-1]", "m", "k[1-4]", "j")
+    batches = batches_of(
+        *(f"{AT} update_node: node {nodes} state set to DRAINED" for nodes in lists)
+    )
+    hosts = [row["host"] for row in rows(batches, Failures)]
+    assert sorted(hosts) == ["j", "m", "n1", "n2", "n3", "n4"]
+    assert refused(batches) == [("line 2", "node_list"), ("line 4", "node_list")]
