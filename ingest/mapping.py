@@ -31,7 +31,7 @@ MAPPING_NAME: Final = "mapping.toml"
 PREFIX: Final = "mapping:"
 
 #: Raised when the same mapping gives other rows.
-VERSION: Final = 1
+VERSION: Final = 2
 
 #: Source that no pattern of a mapping takes a file from: what says which run it is.
 _OWN: Final = "run-card"

@@ -53,7 +53,7 @@ def read(stream: BinaryIO, reading: Reading) -> Iterator[Batch]:
 
 SOURCE: Final = Source(
     name="sinfo",
-    version=1,
+    version=2,
     describes="nodes of Slurm that are down, drained or failing: sinfo with its header",
     tables=(Failures,),
     options=frozenset({"zone", "cluster"}),

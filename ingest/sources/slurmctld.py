@@ -93,7 +93,7 @@ def _batches(hits: pl.DataFrame, reading: Reading) -> Iterator[Batch]:
 
 SOURCE: Final = Source(
     name="slurmctld",
-    version=1,
+    version=2,
     describes="logs of Slurm's daemons: slurmctld.log, slurmd.log, their journal",
     tables=(Failures,),
     options=frozenset({"zone", "year", "cluster", "name"}),
