@@ -29,6 +29,7 @@ _COLUMNS: Final = (
     IngestedFiles.source.name,
     IngestedFiles.bytes.name,
     IngestedFiles.rows_accepted.name,
+    IngestedFiles.rows_rejected.name,
     IngestedFiles.rows_retired.name,
     IngestedFiles.run_id.name,
 )
@@ -49,7 +50,7 @@ class Known:
 
     Attributes:
         ids: Identities of all of them.
-        fruitless: Identities of those that gave no row.
+        fruitless: Identities of those of which every row was refused.
         by_content: Rows by SHA-256.
         by_kin: Rows by source and run.
         by_path: Rows by path.
@@ -83,7 +84,8 @@ def index_of(known: pl.DataFrame) -> Known:
     index = Known()
     for row in known.select(_COLUMNS).iter_rows(named=True):
         index.ids.add(row["file_id"])
-        if row["rows_accepted"] + row["rows_retired"] == 0:
+        gave = row["rows_accepted"] + row["rows_retired"]
+        if gave == 0 and row["rows_rejected"] > 0:
             index.fruitless.add(row["file_id"])
         index.by_content[row["sha256"]].append(row)
         index.by_kin[row["source"], row["run_id"]].append(row)

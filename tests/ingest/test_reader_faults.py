@@ -10,7 +10,7 @@ import pytest
 
 from ingest import files
 from ingest.discovery import Options, discover
-from ingest.lake import snapshot
+from ingest.lake import known_files, snapshot
 from ingest.planning import plan
 from ingest.sources import Batch, Reading, nvidia_smi
 from ingest.tables import IngestedFiles, RejectedRows, TrainingMetrics
@@ -73,3 +73,19 @@ def test_a_log_of_another_node_is_no_beginning(tmp_path: Path) -> None:
     assert names == ["smi-node-21.csv", "smi-node-22.csv", "smi-node-23.csv"]
     assert {one.source for one in planned.candidates} == {nvidia_smi.SOURCE}
     assert files.fingerprint(folder / "smi-node-22.csv").prefixes == ()
+
+
+def test_a_file_without_rows_still_has_its_beginning(tmp_path: Path) -> None:
+    # GIVEN a listing of steps only, which makes no job, and a copy of its beginning
+    lines = [f"1.{i}|COMPLETED\n" for i in range(6)]
+    folder = tmp_path / "logs"
+    folder.mkdir()
+    (folder / "all.txt").write_text("JobID|State\n" + "".join(lines))
+    (folder / "some.txt").write_text("JobID|State\n" + "".join(lines[:3]))
+    first = plan(discover([folder], Options()), IngestedFiles.create_empty())
+    assert [one.path.name for one in first.candidates] == ["all.txt"]
+
+    # WHEN it is in the lake, THEN nothing is new
+    ingest(tmp_path / "lake", first.candidates)
+    second = plan(discover([folder], Options()), known_files(tmp_path / "lake"))
+    assert second.candidates == ()
