@@ -14,32 +14,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ingest.errors import UnreadableFileError
-from ingest.sources import SOURCES, Batch, Head, Reading, nvidia_smi
+from ingest.sources import SOURCES, Head, nvidia_smi
 from ingest.sources._lines import blocks
-from ingest.tables import PowerSamples
 from ingest.times import parse_zone
 from tests.examples import examples
-from tests.ingest.readings import MARK, held, reading, records, refused, repairs, rows
+from tests.ingest.readings import MARK, held, reading, records, refused, repairs
+from tests.ingest.smi_logs import HEADER, NOON, one, read, samples
 
-HEADER = "timestamp, uuid, power.draw [W]"
 STAMP = "2023/07/14 10:12:46.483"
-NOON = "2023/07/14 12:00:00.000"
 NIL = "GPU-00000000-0000-0000-0000-000000000000"
-
-
-def read(*lines: str, told: Reading | None = None) -> list[Batch]:
-    text = "".join(f"{line}\n" for line in lines)
-    return held(nvidia_smi.read(io.BytesIO(text.encode()), told or reading()))
-
-
-def samples(batches: Iterable[Batch]) -> list[dict[str, Any]]:
-    return rows(batches, PowerSamples)
-
-
-def one(header: str, line: str, told: Reading | None = None) -> dict[str, Any]:
-    """Return the only sample of a log of one line."""
-    (row,) = samples(read(header, line, told=told))
-    return row
 
 
 def test_a_sample() -> None:

@@ -1,33 +1,11 @@
 """Logs of nvidia-smi: modules, hosts, headroom, no header, other queries."""
 
-import io
-from collections.abc import Iterable
-from typing import Any
-
 import pytest
 
 from ingest.errors import UnreadableFileError
-from ingest.sources import Batch, Head, Reading, nvidia_smi
-from ingest.tables import PowerSamples
-from tests.ingest.readings import held, reading, records, refused, rows
-
-HEADER = "timestamp, uuid, power.draw [W]"
-NOON = "2023/07/14 12:00:00.000"
-
-
-def read(*lines: str, told: Reading | None = None) -> list[Batch]:
-    text = "".join(f"{line}\n" for line in lines)
-    return held(nvidia_smi.read(io.BytesIO(text.encode()), told or reading()))
-
-
-def samples(batches: Iterable[Batch]) -> list[dict[str, Any]]:
-    return rows(batches, PowerSamples)
-
-
-def one(header: str, line: str, told: Reading | None = None) -> dict[str, Any]:
-    """Return the only sample of a log of one line."""
-    (row,) = samples(read(header, line, told=told))
-    return row
+from ingest.sources import Head, nvidia_smi
+from tests.ingest.readings import reading, records, refused
+from tests.ingest.smi_logs import HEADER, NOON, one, read, samples
 
 
 def test_power_of_the_module_has_a_row_of_its_own() -> None:

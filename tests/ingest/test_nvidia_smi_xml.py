@@ -1,47 +1,15 @@
 """XML of nvidia-smi: three schemas, many documents, damaged ones and hostile ones."""
 
-import io
-from collections.abc import Iterable
 from datetime import UTC, datetime
-from typing import Any
 
 import pytest
 
-from ingest.sources import Batch, Reading, nvidia_smi_xml
 from ingest.tables import PowerSamples
 from ingest.times import parse_zone
-from tests.ingest.readings import MARK, held, reading, records, refused, rows
+from tests.ingest.readings import MARK, reading, records, refused
+from tests.ingest.smi_documents import document, drawing, gpu, read, samples, watts
 
-PROLOG = '<?xml version="1.0" ?>\n<!DOCTYPE nvidia_smi_log SYSTEM "nvsmi_device.dtd">\n'
-STAMP = "Fri Aug  4 11:44:30 2023"
 NOON_NS = int(datetime(2023, 8, 4, 11, 44, 30, tzinfo=UTC).timestamp()) * 10**9
-
-
-def gpu(inner: str, address: str = "00000000:01:00.0") -> str:
-    return f'<gpu id="{address}">\n{inner}\n</gpu>\n'
-
-
-def document(*gpus: str, stamp: str = STAMP, prolog: str = PROLOG) -> str:
-    body = f"<timestamp>{stamp}</timestamp>\n" + "".join(gpus)
-    return f"{prolog}<nvidia_smi_log>\n{body}</nvidia_smi_log>\n"
-
-
-def read(text: str, told: Reading | None = None) -> list[Batch]:
-    stream = io.BytesIO(text.encode())
-    return held(nvidia_smi_xml.read(stream, told or reading()))
-
-
-def samples(batches: Iterable[Batch]) -> list[dict[str, Any]]:
-    return rows(batches, PowerSamples)
-
-
-def watts(batches: Iterable[Batch]) -> list[float]:
-    return [row["power_average_w"] for row in samples(batches)]
-
-
-def drawing(power: int, uuid: str = "GPU-1") -> str:
-    reading_ = f"<power_readings><power_draw>{power} W</power_draw></power_readings>"
-    return gpu(f"<uuid>{uuid}</uuid>{reading_}")
 
 
 @pytest.mark.parametrize(
