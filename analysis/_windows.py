@@ -1,10 +1,13 @@
 """Rows and intervals brought together with windows of time."""
 
 from collections.abc import Sequence
+from typing import Final
 
 import polars as pl
 
-from analysis.intervals import END, START
+#: Names of an interval's bounds. [ns]
+START: Final = "start_ns"
+END: Final = "end_ns"
 
 
 def place_in_windows(

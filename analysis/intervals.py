@@ -1,7 +1,8 @@
 """Exact arithmetic on intervals of integer time, over any number of groups at once.
 
-An interval is half open, [start, end): two that touch share nothing, and one without
-length covers nothing. Times are whole nanoseconds, and so is every result. [ns]
+An interval is half open, [start, end): two that touch share nothing and become one, and
+one without length covers nothing. Times are whole nanoseconds, and so is every result.
+Groups are told by any columns; nulls are a group like any other. [ns]
 """
 
 from collections.abc import Sequence
@@ -9,9 +10,22 @@ from typing import Final
 
 import polars as pl
 
-#: Names of an interval's bounds, unless told otherwise.
-START: Final = "start_ns"
-END: Final = "end_ns"
+from analysis._windows import END, START, split_by_windows
+
+__all__ = [
+    "END",
+    "START",
+    "difference",
+    "gaps",
+    "intersection",
+    "lengths",
+    "union",
+    "union_ns",
+]
+
+#: Ends of time. No interval reaches beyond them. [ns]
+_FIRST: Final = -(1 << 63)
+_LAST: Final = (1 << 63) - 1
 
 
 def union_ns(
@@ -34,45 +48,96 @@ def union_ns(
     return (closing - pl.max_horizontal(opening, reached)).clip(0).sum()
 
 
-def union_length(
-    intervals: pl.LazyFrame, by: Sequence[str], start: str = START, end: str = END
-) -> pl.LazyFrame:
-    """Return `length_ns` for each group: how much its intervals cover. [ns]"""
-    return intervals.group_by(by).agg(length_ns=union_ns(start, end))
+def union(intervals: pl.LazyFrame, by: Sequence[str]) -> pl.LazyFrame:
+    """Return what intervals cover, as intervals that do not touch.
 
+    An interval opens a new one where it starts beyond the furthest end before it.
 
-def intersection_length(
-    first: pl.LazyFrame, second: pl.LazyFrame, by: Sequence[str]
-) -> pl.LazyFrame:
-    """Return `length_ns` for each group: what both cover, |A| + |B| - |A or B|. [ns]"""
-    both = _side_by_side(first, second, by)
-    lengths = both.group_by(by).agg(
-        first=union_ns(where=pl.col("is_first")),
-        second=union_ns(where=~pl.col("is_first")),
-        together=union_ns(),
-    )
-    common = pl.col("first") + pl.col("second") - pl.col("together")
-    return lengths.select(*by, length_ns=common)
+    Args:
+        intervals: Columns of `by`, `start_ns`, `end_ns`.
+        by: Columns that tell sets apart, at least one.
 
-
-def difference_length(
-    first: pl.LazyFrame, second: pl.LazyFrame, by: Sequence[str]
-) -> pl.LazyFrame:
-    """Return `length_ns` for each group: what only the first cover. [ns]"""
-    both = _side_by_side(first, second, by)
-    lengths = both.group_by(by).agg(
-        second=union_ns(where=~pl.col("is_first")), together=union_ns()
-    )
-    return lengths.select(*by, length_ns=pl.col("together") - pl.col("second"))
-
-
-def _side_by_side(
-    first: pl.LazyFrame, second: pl.LazyFrame, by: Sequence[str]
-) -> pl.LazyFrame:
+    Returns:
+        The same columns, in order of time within each set.
+    """
     columns = [*by, START, END]
-    return pl.concat(
-        [
-            first.select(*columns, is_first=pl.lit(value=True)),
-            second.select(*columns, is_first=pl.lit(value=False)),
-        ]
-    )
+    lasting = intervals.select(columns).filter(pl.col(START) < pl.col(END))
+    ordered = lasting.sort(columns)
+    before = pl.col(END).cum_max().shift(1).over(by)
+    opens = (pl.col(START) > before).fill_null(value=True)
+    merged = ordered.with_columns(_number=opens.cum_sum())
+    bounds = merged.group_by(*by, "_number").agg(pl.col(START).min(), pl.col(END).max())
+    return bounds.select(columns).sort(columns)
+
+
+def gaps(intervals: pl.LazyFrame, by: Sequence[str]) -> pl.LazyFrame:
+    """Return the times between a set's first start and last end that it leaves free.
+
+    Args:
+        intervals: Columns of `by`, `start_ns`, `end_ns`.
+        by: Columns that tell sets apart.
+    """
+    return _between(union(intervals, by), by).drop_nulls(END)
+
+
+def intersection(
+    first: pl.LazyFrame,
+    second: pl.LazyFrame,
+    by: Sequence[str],
+    apart: Sequence[str] = (),
+) -> pl.LazyFrame:
+    """Return what both cover, as intervals that do not touch.
+
+    Args:
+        first: Columns of `by` and `apart`, `start_ns`, `end_ns`.
+        second: Columns of `by`, `start_ns`, `end_ns`.
+        by: Columns that tell groups apart.
+        apart: Columns that tell further sets of the first apart, all of which meet the
+            second of their group.
+    """
+    sets = [*by, *apart]
+    cut = split_by_windows(union(first, sets), union(second, by), by)
+    return cut.select(*sets, START, END).sort(*sets, START)
+
+
+def difference(
+    first: pl.LazyFrame,
+    second: pl.LazyFrame,
+    by: Sequence[str],
+    apart: Sequence[str] = (),
+) -> pl.LazyFrame:
+    """Return what the first cover alone, as intervals that do not touch.
+
+    Args:
+        first: Columns of `by` and `apart`, `start_ns`, `end_ns`.
+        second: Columns of `by`, `start_ns`, `end_ns`.
+        by: Columns that tell groups apart.
+        apart: Columns that tell further sets of the first apart, from all of which the
+            second of their group is taken.
+    """
+    sets = [*by, *apart]
+    free = _complement(second, first.select(by).unique(), by)
+    cut = split_by_windows(union(first, sets), free, by)
+    return cut.select(*sets, START, END).sort(*sets, START)
+
+
+def lengths(intervals: pl.LazyFrame, by: Sequence[str]) -> pl.LazyFrame:
+    """Return `length_ns` for each set: how much its intervals cover together. [ns]"""
+    return intervals.group_by(by).agg(length_ns=union_ns())
+
+
+def _between(merged: pl.LazyFrame, by: Sequence[str]) -> pl.LazyFrame:
+    """Return the time from each end to the start that follows, null after the last."""
+    following = pl.col(START).shift(-1).over(by)
+    return merged.select(*by, pl.col(END).alias(START), following.alias(END))
+
+
+def _complement(
+    taken: pl.LazyFrame, groups: pl.LazyFrame, by: Sequence[str]
+) -> pl.LazyFrame:
+    """Return all time that a group's intervals leave free, up to the ends of time."""
+    first = pl.lit(_FIRST)
+    opening = groups.select(*by, first.alias(START), first.alias(END))
+    merged = pl.concat([union(taken, by), opening]).sort(*by, START, END)
+    free = _between(merged, by).with_columns(pl.col(END).fill_null(_LAST))
+    return free.filter(pl.col(START) < pl.col(END))

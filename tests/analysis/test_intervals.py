@@ -1,4 +1,4 @@
-"""Interval arithmetic against sets of whole nanoseconds, and drawn timelines."""
+"""Lengths, windows and states against sets of whole nanoseconds."""
 
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
@@ -9,7 +9,7 @@ from hypothesis import given, settings
 
 from analysis._sweep import time_by_state
 from analysis._windows import place_in_windows, split_by_windows
-from analysis.intervals import difference_length, intersection_length, union_length
+from analysis.intervals import lengths
 from tests.examples import examples
 
 Interval = tuple[int, int]
@@ -35,10 +35,6 @@ def covered(pairs: Iterable[Interval]) -> set[int]:
     return {time for start, end in pairs for time in range(start, end)}
 
 
-def lengths(answer: pl.LazyFrame) -> dict[str | None, int]:
-    return dict(answer.select("group", "length_ns").collect().iter_rows())
-
-
 def cut(points: Sequence[int]) -> list[Interval]:
     """Windows between neighbours: most touch, every third start leaves a gap."""
     return [pair for pair in pairwise(sorted(points)) if pair[0] % 3]
@@ -46,25 +42,15 @@ def cut(points: Sequence[int]) -> list[Interval]:
 
 @given(GROUPS)
 def test_union_counts_every_nanosecond_once(groups: Groups) -> None:
-    answer = lengths(union_length(frame(groups), ["group"]))
+    answer = dict(lengths(frame(groups), ["group"]).collect().iter_rows())
     assert answer == {g: len(covered(pairs)) for g, pairs in groups.items() if pairs}
-
-
-@given(GROUPS, GROUPS)
-def test_intersection_and_difference_are_those_of_sets(a: Groups, b: Groups) -> None:
-    common = lengths(intersection_length(frame(a), frame(b), ["group"]))
-    only = lengths(difference_length(frame(a), frame(b), ["group"]))
-    for group in {g for g, pairs in [*a.items(), *b.items()] if pairs}:
-        first, second = covered(a.get(group, [])), covered(b.get(group, []))
-        assert common[group] == len(first & second)
-        assert only[group] == len(first - second)
 
 
 def test_union_at_the_size_of_epoch_times_is_exact() -> None:
     # ns since the epoch need 61 bits; a float would round to 256 ns.
     now = 1_700_000_000_000_000_001
-    answer = union_length(frame({"a": [(now, now + 3), (now + 2, now + 4)]}), ["group"])
-    assert lengths(answer) == {"a": 4}
+    intervals = frame({"a": [(now, now + 3), (now + 2, now + 4)]})
+    assert lengths(intervals, ["group"]).collect().rows() == [("a", 4)]
 
 
 @given(INTERVALS, st.lists(TIMES, unique=True, max_size=10))
