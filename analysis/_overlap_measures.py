@@ -5,22 +5,15 @@ from typing import Final, NamedTuple
 
 import polars as pl
 
-from analysis._overlap_chunks import plan_chunks, rows_in
+from analysis._overlap_walk import Chunk, Extent, counting_windows, walk
 from analysis._overlap_windows import DEVICE
 from analysis._sweep import time_by_state
-from analysis._windows import place_in_windows, split_by_windows
-from analysis.intervals import END, START
+from analysis._windows import place_in_windows
+from analysis.intervals import END
 from ingest.tables import Kernels
 
 #: Categories of work on a GPU.
 KINDS: Final = ("compute", "communication", "memory")
-
-_WORK: Final = {
-    "number": pl.UInt32,
-    START: pl.Int64,
-    END: pl.Int64,
-    "kind": pl.String,
-}
 
 _COMPUTE, _COMMUNICATION, _MEMORY = (pl.col(kind) for kind in KINDS)
 
@@ -69,9 +62,6 @@ def measure_windows(
 ) -> pl.DataFrame:
     """Return times and counts of each window, by its number.
 
-    Rows are taken in chunks, in order of time. All that a chunk leaves to the next is
-    the furthest end of each kind, so the memory it takes does not grow with the trace.
-
     Args:
         intervals: Columns of DEVICE, `start_ns`, `end_ns`, `kind` and `linked`.
         devices: Bounds, rows and number of each device.
@@ -79,38 +69,19 @@ def measure_windows(
         chunk_rows: Rows to hold at once. [1]
         measures: What to measure of each.
     """
-    plan = plan_chunks(intervals, devices, chunk_rows)
-    pieces = _pieces(windows, plan).partition_by("chunk", as_dict=True)
-    carried = pl.DataFrame(schema=_WORK)
     measured = [pl.DataFrame(schema={"window": pl.UInt32})]
-    for chunk, ranges in plan.partition_by("chunk", as_dict=True).items():
-        rows = rows_in(intervals, ranges).select([*_WORK, "linked"])
-        found = rows.collect(engine="streaming")
-        work = pl.concat([carried, found.select(list(_WORK))])
-        if chunk in pieces:
-            measured.append(_times(work, pieces[chunk], measures))
-        opened = windows.join(ranges, on="number", how="semi")
-        measured.append(_counts(found, opened, measures.kinds))
-        carried = _left_over(work, ranges)
+    extent = Extent(devices, windows, chunk_rows)
+    for chunk in walk(intervals, extent, ["kind"]):
+        if chunk.pieces.height:
+            measured.append(_times(chunk, measures))
+        measured.append(_counts(chunk, measures.kinds))
     sums = pl.exclude("window").sum()
     return pl.concat(measured, how="diagonal").group_by("window").agg(sums)
 
 
-def _pieces(windows: pl.DataFrame, plan: pl.DataFrame) -> pl.DataFrame:
-    """Cut windows where chunks meet."""
-    ranges = plan.lazy().select(
-        "number", "chunk", pl.col("from_ns").alias(START), pl.col("until_ns").alias(END)
-    )
-    return split_by_windows(windows.lazy(), ranges, ["number"]).sort("window").collect()
-
-
-def _times(
-    work: pl.DataFrame,
-    pieces: pl.DataFrame,
-    measures: Measures,
-) -> pl.DataFrame:
-    windows = pieces.lazy().select("number", "window", START, END)
-    table = time_by_state(work.lazy(), windows, ["number"], measures.kinds)
+def _times(chunk: Chunk, measures: Measures) -> pl.DataFrame:
+    windows = chunk.pieces.lazy().drop("chunk")
+    table = time_by_state(chunk.work.lazy(), windows, ["number"], measures.kinds)
     length = pl.col("length_ns")
     return (
         table.group_by("window")
@@ -122,17 +93,10 @@ def _times(
     )
 
 
-def _counts(
-    found: pl.DataFrame, windows: pl.DataFrame, kinds: Sequence[str]
-) -> pl.DataFrame:
-    """Count whole rows in the window that each starts in.
-
-    Work without length may start at the very end: the last window takes that in.
-    """
-    is_last = pl.col(END) == pl.col(END).max().over("number")
-    until = (pl.col(END) + is_last.cast(pl.Int64)).alias(END)
-    opened = windows.lazy().select("number", "window", START, until)
-    placed = place_in_windows(found.lazy(), opened, ["number"])
+def _counts(chunk: Chunk, kinds: Sequence[str]) -> pl.DataFrame:
+    """Count whole rows in the window that each starts in."""
+    opened = counting_windows(chunk)
+    placed = place_in_windows(chunk.found.lazy(), opened, ["number"])
     return (
         placed.group_by("window")
         .agg(
@@ -145,14 +109,3 @@ def _counts(
 
 def _count(which: pl.Expr) -> pl.Expr:
     return which.cast(pl.Int64).sum()
-
-
-def _left_over(work: pl.DataFrame, ranges: pl.DataFrame) -> pl.DataFrame:
-    """Return, for each kind, what of the work reaches beyond its range."""
-    beyond = work.join(ranges.select("number", "to_ns"), on="number")
-    furthest = (
-        beyond.filter(pl.col(END) > pl.col("to_ns"))
-        .group_by("number", "kind", "to_ns")
-        .agg(pl.col(END).max())
-    )
-    return furthest.rename({"to_ns": START}).select(list(_WORK))
