@@ -1,0 +1,103 @@
+"""Replays of traces, one at a time: the door to what-if questions."""
+
+from collections.abc import Iterator
+from typing import Final
+
+import numpy as np
+import polars as pl
+
+from analysis._replay_cells import Cells, cells_of
+from analysis._replay_graph import Graph, graph_of
+from analysis._replay_lengths import ideal_lengths, own_lengths
+from analysis._replay_rows import UnfitTraceError, seat_rows
+from analysis._replay_steps import NotReplayable, Replay
+from analysis._trace_attempts import place_traces
+
+#: What tells traces apart.
+TRACE: Final = ("run_id", "attempt", "trace_id")
+
+#: Columns of operations that a replay reads.
+_READ: Final = (
+    *("step", "rank", "dp_rank", "pp_rank", "kind", "microbatch", "chunk", "sequence"),
+    *("start_ns", "offset_ns", "duration_ns"),
+)
+
+
+def replays_of(
+    operations: pl.LazyFrame, attempts: pl.LazyFrame
+) -> Iterator[Replay | NotReplayable]:
+    """Return a replay of every trace, or why there is none, one trace at a time.
+
+    Args:
+        operations: Rows of Operations.
+        attempts: Rows of Attempts, for traces that do not tell theirs.
+    """
+    at_ns = pl.coalesce("start_ns", "offset_ns")
+    placed = place_traces(operations.with_columns(_at_ns=at_ns), attempts, "_at_ns")
+    keys = placed.select(TRACE).unique().collect(engine="streaming").sort(TRACE)
+    for run_id, attempt, trace_id in keys.iter_rows():
+        is_one = (pl.col("run_id") == run_id) & (pl.col("trace_id") == trace_id)
+        mine = placed.filter(is_one & (pl.col("attempt") == attempt))
+        rows = mine.select(_READ).collect(engine="streaming")
+        try:
+            yield _replay(rows, run_id, attempt, trace_id)
+        except UnfitTraceError as unfit:
+            steps = rows["step"].n_unique()
+            yield NotReplayable(run_id, attempt, trace_id, str(unfit), steps)
+
+
+def _replay(rows: pl.DataFrame, run_id: str, attempt: int, trace_id: str) -> Replay:
+    cells = cells_of(seat_rows(rows))
+    first = cells.rows.filter(pl.col("cell") == 0)
+    graph = graph_of(_nodes(first))
+    shape = (first.height, len(cells.steps), cells.replicas, cells.lanes)
+    return Replay(
+        run_id=run_id,
+        attempt=attempt,
+        trace_id=trace_id,
+        operations=_operations(cells, graph, shape),
+        graph=graph,
+        shape=shape,
+        steps=tuple(cells.steps),
+        steps_left_out=cells.steps_left_out,
+        replicas_left_out=cells.replicas_left_out,
+        operations_left_out=rows.height - cells.rows.height,
+    )
+
+
+def _nodes(first: pl.DataFrame) -> pl.DataFrame:
+    return first.select(
+        "node",
+        "position",
+        pp_rank=pl.col("pp_rank").cast(pl.Int64),
+        kind=pl.col("kind").cast(pl.String),
+        microbatch=pl.col("microbatch").cast(pl.Int64),
+        chunk=pl.col("chunk").cast(pl.Int64).fill_null(0),
+        start_ns="at_ns",
+        end_ns=pl.col("at_ns") + pl.col("duration_ns"),
+    )
+
+
+def _operations(
+    cells: Cells, graph: Graph, shape: tuple[int, int, int, int]
+) -> pl.DataFrame:
+    rows = cells.rows
+    start = pl.col("at_ns") - pl.col("at_ns").min().over("step")
+    told = rows.select(
+        *("step", "rank", "dp_rank", "pp_rank", "lane", "kind", "raw_kind"),
+        *("microbatch", "chunk", "node"),
+        *("duration_ns",),
+        sequence="position",
+        start_ns=start,
+    )
+    own = own_lengths(graph, told, shape)
+    cells_each = shape[1] * shape[2] * shape[3]
+    return told.with_columns(
+        is_transfer=pl.lit(np.repeat(graph.is_transfer, cells_each)),
+        group=pl.lit(np.repeat(graph.group, cells_each)),
+        own_ns=pl.lit(own),
+        ideal_ns=pl.lit(ideal_lengths(told["kind"], own)),
+    ).with_row_index("row")
+
+
+__all__ = ["TRACE", "NotReplayable", "Replay", "replays_of"]

@@ -1,0 +1,124 @@
+"""A trace's steps as a graph that can be run again with other lengths of operations.
+
+The method is that of "Understanding Stragglers in Large Model Training Using What-if
+Analysis" (arXiv 2505.05713). All steps and replicas share the graph of one; lengths are
+arrays over steps and replicas, and levels of the graph are simulated one by one.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from analysis._replay_graph import Graph
+from analysis._replay_simulator import Times, simulate, starts_of, step_portions
+from analysis._replay_simulator import step_times as times_of_steps
+
+
+@dataclass(frozen=True, slots=True)
+class NotReplayable:
+    """A trace that cannot be replayed.
+
+    Attributes:
+        run_id: Run of the trace.
+        attempt: Attempt of the run.
+        trace_id: The trace.
+        reason: Why, in words.
+        steps: Steps seen. [1]
+    """
+
+    run_id: str
+    attempt: int
+    trace_id: str
+    reason: str
+    steps: int
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """The steps of a trace, ready to be run with other lengths of operations.
+
+    Attributes:
+        run_id: Run of the trace.
+        attempt: Attempt of the run.
+        trace_id: The trace.
+        operations: One row per replayed operation, in the order of `row`: that of
+            stage, kind and place, then step, then replica. `own_ns` is the length of
+            a pass and the transfer alone of what ranks leave together, `ideal_ns`
+            what it would be if all were alike, `start_ns` counts from the beginning
+            of the step. `group` is equal where ranks of one step leave together, as
+            far as one replica goes.
+        graph: What waits for what.
+        shape: Operations of a cell, steps, replicas, lanes.
+        steps: Steps, ascending.
+        steps_left_out: Steps that do not fit the graph. [1]
+        replicas_left_out: Replicas that do not fit it. [1]
+        operations_left_out: Operations of kinds without use, or that do not fit. [1]
+    """
+
+    run_id: str
+    attempt: int
+    trace_id: str
+    operations: pl.DataFrame
+    graph: Graph
+    shape: tuple[int, int, int, int]
+    steps: tuple[int, ...]
+    steps_left_out: int
+    replicas_left_out: int
+    operations_left_out: int
+
+    def step_times(self, own_ns: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """Return the simulated length of each step. [ns]
+
+        Args:
+            own_ns: Length of every operation, by row. [ns]
+        """
+        return times_of_steps(self.graph, self._shaped(own_ns))
+
+    def simulate(self, own_ns: npt.NDArray[np.int64]) -> pl.DataFrame:
+        """Return `step` and `simulated_ns` for other lengths of operations. [ns]
+
+        Args:
+            own_ns: Length of every operation, by row. [ns]
+        """
+        return self._by_step("simulated_ns", self.step_times(own_ns))
+
+    def schedule(self, own_ns: npt.NDArray[np.int64]) -> pl.DataFrame:
+        """Return `row`, and `start_ns` and `end_ns` since the step's beginning. [ns]
+
+        Args:
+            own_ns: Length of every operation, by row. [ns]
+        """
+        own = self._shaped(own_ns)
+        starts, ends = np.empty_like(own), np.empty_like(own)
+        for portion in step_portions(self.shape):
+            ends[:, portion] = simulate(self.graph, own[:, portion])
+            starts[:, portion] = starts_of(self.graph, ends[:, portion])
+        return pl.DataFrame(
+            {
+                "row": self.operations["row"],
+                "start_ns": starts.reshape(-1),
+                "end_ns": ends.reshape(-1),
+            }
+        )
+
+    def actual_steps(self) -> pl.DataFrame:
+        """Return `step` and `actual_ns`: first start to last end of a step."""
+        end = pl.col("start_ns") + pl.col("duration_ns")
+        lengths = self.operations.group_by("step").agg(actual_ns=end.max())
+        return lengths.sort("step")
+
+    def own_ns(self) -> npt.NDArray[np.int64]:
+        """Return the measured length of every operation, by row. [ns]"""
+        return self.operations["own_ns"].to_numpy().copy()
+
+    def ideal_ns(self) -> npt.NDArray[np.int64]:
+        """Return the ideal length of every operation, by row. [ns]"""
+        return self.operations["ideal_ns"].to_numpy().copy()
+
+    def _shaped(self, own_ns: npt.NDArray[np.int64]) -> Times:
+        return np.asarray(own_ns, dtype=np.int64).reshape(self.shape)
+
+    def _by_step(self, name: str, values: npt.NDArray[np.int64]) -> pl.DataFrame:
+        return pl.DataFrame({"step": self.steps, name: values})
