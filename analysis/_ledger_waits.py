@@ -5,8 +5,8 @@ from typing import Final
 import polars as pl
 
 from analysis._collective_matching import PAIR
-from analysis._sweep import time_by_state
-from analysis._windows import place_in_windows
+from analysis._ledger_gaps import blocked_by, gaps_of
+from analysis._windows import place_in_windows, split_by_windows
 from analysis.intervals import END, START
 from ingest.tables import Kernels
 
@@ -27,8 +27,8 @@ def exposed_waits(
     """Measure the waits in each window that no compute of the device hides.
 
     A wait that is shorter than the residual of the clocks is not evidence. Waiting for
-    a send is the pipeline's, any other wait is for a late rank; where both are on at
-    once, it is for the late rank.
+    a send is the pipeline's, any other wait is for a late rank. Where several are on at
+    once, the one counts that ends last before compute goes on: see `blocked_by`.
 
     Args:
         kernels: Rows of Kernels.
@@ -41,20 +41,21 @@ def exposed_waits(
         Columns window, straggler_wait and pipeline_bubble [ns], and matched, how many
         complete collectives the device took part in. Windows without any are left out.
     """
-    matched = waits.filter(pl.col("is_complete"), pl.col("time_basis") == "gpu")
-    rows = matched.select(
-        *[*DEVICE, "start_ns"],
-        pl.min_horizontal(pl.col(START) + pl.col("wait_ns"), END).alias(END),
-        is_long=pl.col("wait_ns") >= pl.col("residual_ns").fill_null(0),
+    seen = waits.filter(pl.col("time_basis") == "gpu", pl.col(START) < pl.col(END))
+    is_long = pl.col("wait_ns") >= pl.col("residual_ns").fill_null(0)
+    waited = pl.when("is_complete", is_long).then("wait_ns").fill_null(0)
+    rows = seen.select(
+        *[*DEVICE, START, END, "is_complete"],
+        until_ns=pl.min_horizontal(pl.col(START) + waited, END),
         kind=pl.when(pl.col("kind") == PAIR)
         .then(pl.lit("pair"))
         .otherwise(pl.lit("joint")),
     ).collect()
-    counted = _count(rows.lazy(), windows)
-    long = rows.filter("is_long").drop("is_long")
+    counted = _count(rows.lazy().filter("is_complete"), windows)
+    waiting = rows.filter(pl.col(START) < pl.col("until_ns"))
     parts = [
-        _sweep(kernels, long, windows.filter(pl.col("trace_id").is_in(traces)))
-        for traces in _batches(long, windows, batch_rows)
+        _sweep(kernels, rows, windows.filter(pl.col("trace_id").is_in(traces)))
+        for traces in _batches(waiting, windows, batch_rows)
     ]
     measured = pl.concat([_NOTHING, *parts]).lazy()
     return counted.join(measured, on="window", how="left").fill_null(0).collect()
@@ -93,22 +94,14 @@ def _sweep(
     kernels: pl.LazyFrame, rows: pl.DataFrame, windows: pl.LazyFrame
 ) -> pl.DataFrame:
     work = kernels.filter(Kernels.category.col == "compute").select(
-        *DEVICE,
-        START,
-        (pl.col(START) + Kernels.duration_ns.col).alias(END),
-        kind=pl.lit("compute"),
+        *DEVICE, START, (pl.col(START) + Kernels.duration_ns.col).alias(END)
     )
-    here = work.join(windows.select("trace_id").unique(), on="trace_id", how="semi")
-    intervals = pl.concat([here, rows.lazy().select(*DEVICE, START, END, "kind")])
-    numbered = windows.select(*DEVICE, "window", START, END)
-    states = time_by_state(intervals, numbered, DEVICE, ("compute", "joint", "pair"))
-    length = pl.col("length_ns")
-    return (
-        states.filter(~pl.col("compute"))
-        .group_by("window")
-        .agg(
-            straggler_wait=length.filter(pl.col("joint")).sum(),
-            pipeline_bubble=length.filter(pl.col("pair") & ~pl.col("joint")).sum(),
-        )
-        .collect()
-    )
+    numbered = windows.select(*DEVICE, "window", START, END).collect().lazy()
+    held = blocked_by(rows.lazy(), gaps_of(work, numbered, DEVICE), DEVICE)
+    length = pl.col(END) - pl.col(START)
+    of_kind = {
+        name: length.filter(pl.col("kind") == kind).sum()
+        for name, kind in (("straggler_wait", "joint"), ("pipeline_bubble", "pair"))
+    }
+    parted = split_by_windows(held, numbered, DEVICE)
+    return parted.group_by("window").agg(**of_kind).collect()

@@ -81,7 +81,7 @@ def _compute(frames: Frames, _: Thresholds) -> Results:
 
 ANALYSIS: Final = Analysis(
     name="lost_time",
-    version=2,
+    version=3,
     describes="Where every GPU-second that was paid for went",
     inputs=(
         Attempts,
