@@ -16,13 +16,13 @@ def slow_things(search: Search, frames: Frames) -> pl.DataFrame:
     if search.slow.is_empty():
         return search.slow
     costs, seats = search.costs, search.steps.seats
-    told = search.slow.join(costs.losses, on="thing")
+    told = search.slow.join(costs.losses, on="spell")
     causes = find_causes(
         told, costs.spans, seats, frames[PowerSamples], frames[Failures]
     )
     places = _places(costs.spans, seats)
-    placed = told.join(causes, on="thing").join(places, on="thing")
-    return placed.rename({"slowdown": "slowdown_ratio"})
+    placed = told.join(causes, on="spell").join(places, on="spell")
+    return placed
 
 
 def _places(spans: pl.DataFrame, seats: pl.DataFrame) -> pl.DataFrame:
@@ -32,7 +32,7 @@ def _places(spans: pl.DataFrame, seats: pl.DataFrame) -> pl.DataFrame:
     def only(name: str) -> pl.Expr:
         return pl.when(pl.col(name).n_unique() == 1).then(pl.col(name).first())
 
-    return seated.group_by("thing").agg(rank=only("rank"), host=only("host"))
+    return seated.group_by("spell").agg(rank=only("rank"), host=only("host"))
 
 
 def tested_runs(search: Search, frames: Frames) -> pl.DataFrame:

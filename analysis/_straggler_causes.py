@@ -44,17 +44,17 @@ def find_causes(
     """Go down a ladder of causes, the strongest evidence first.
 
     Args:
-        slow: Slow things: `thing`, `run_id`, `scope`, `excess_ns`, `excess_data_ns`.
-        spans: When each of their ranks was slow: `thing`, RANK, `from_ns`, `to_ns`.
+        slow: Slow things: `spell`, `run_id`, `scope`, `excess_ns`, `excess_data_ns`.
+        spans: When each of their ranks was slow: `spell`, RANK, `from_ns`, `to_ns`.
         seats: Where ranks sit.
         samples: Rows of PowerSamples.
         failures: Rows of Failures.
 
     Returns:
-        Columns `thing`, `cause` and `evidence`: all that holds, the cause's first.
+        Columns `spell`, `cause` and `evidence`: all that holds, the cause's first.
     """
-    told = slow.join(_power(spans, seats, samples), on="thing", how="left")
-    told = told.join(failures_of(spans, seats, failures), on="thing", how="left")
+    told = slow.join(_power(spans, seats, samples), on="spell", how="left")
+    told = told.join(failures_of(spans, seats, failures), on="spell", how="left")
     rungs = _ladder()
     cause = pl.coalesce(
         *(pl.when(rung.holds).then(pl.lit(rung.cause)) for rung in rungs),
@@ -66,7 +66,7 @@ def find_causes(
         ignore_nulls=True,
     )
     evidence = pl.when(said.str.len_chars() > 0).then(said)
-    return told.select("thing", cause=cause, evidence=evidence)
+    return told.select("spell", cause=cause, evidence=evidence)
 
 
 def _power(
@@ -75,9 +75,9 @@ def _power(
     """Return the statistics of each thing's GPUs, and the median of its job's."""
     keys = gpu_keys(seats)
     runs = spans.group_by("run_id").agg(pl.col("from_ns").min(), pl.col("to_ns").max())
-    own = power_of(samples, spans.join(keys, on=list(RANK)), "thing")
+    own = power_of(samples, spans.join(keys, on=list(RANK)), "spell")
     all_of_run = power_of(samples, keys.join(runs, on="run_id"), "run_id")
-    means = own.group_by("thing", "run_id").agg(pl.col(STATISTICS).mean())
+    means = own.group_by("spell", "run_id").agg(pl.col(STATISTICS).mean())
     job = all_of_run.group_by("run_id").agg(pl.col(STATISTICS).median())
     return means.join(job, on="run_id", suffix="_job").drop("run_id")
 

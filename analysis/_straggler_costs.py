@@ -9,7 +9,9 @@ from analysis._straggler_losses import losses_of, totals_of, with_repairs
 from analysis._straggler_portions import Steps
 from analysis._straggler_things import RANK
 
-_KINDS: Final = (("unit_thing", "ratio"), ("stage_thing", "stage_ratio"))
+_KINDS: Final = (("unit_spell", "ratio"), ("stage_spell", "stage_ratio"))
+
+_STEP: Final = ("run_id", "attempt", "step")
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,8 +20,8 @@ class Costs:
 
     Attributes:
         totals: Of each step, with all of them repaired together.
-        losses: Of each slow thing alone: its late steps and its loss.
-        spans: When each of its ranks was slow: `thing`, RANK, `from_ns`, `to_ns`.
+        losses: Of each spell alone: its slowdown, first, last and late steps, and loss.
+        spans: When each of its ranks was slow: `spell`, RANK, `from_ns`, `to_ns`.
     """
 
     totals: pl.DataFrame
@@ -27,40 +29,60 @@ class Costs:
     spans: pl.DataFrame
 
 
-def cost_of(steps: Steps, slow: pl.DataFrame, cover: pl.DataFrame) -> Costs:
-    """Take the steps again with slow things at their peers' median."""
-    bounds = slow.select("thing", "place_from", "place_to")
+def cost_of(
+    steps: Steps, slow: pl.DataFrame, cover: pl.DataFrame, totals: pl.DataFrame
+) -> Costs:
+    """Take the steps of spells again with slow things at their peers' median.
+
+    Args:
+        steps: Steps of ranks.
+        slow: Spells, dated.
+        cover: Which things each rank belongs to.
+        totals: What each step took, with nothing repaired.
+    """
+    if slow.is_empty():
+        return Costs(totals, pl.DataFrame(), pl.DataFrame())
+    bounds = slow.select("spell", "thing", "moment_from", "moment_to")
     is_stage = (pl.col("scope") == "stage").alias("is_stage")
     ranks = cover.select(*RANK, "thing", is_stage).join(bounds, on="thing")
-    totals, losses, spans = [], [], []
-    for units, stages in steps.portions() if slow.height else ():
+    repaired, losses, spans = [], [], []
+    for units, stages in steps.near(_about(slow)):
         rows = with_repairs(units, stages, ranks)
-        totals.append(totals_of(rows))
-        losses += [losses_of(rows, thing, ratio) for thing, ratio in _KINDS]
-        spans += [_spans(rows, thing) for thing, _ in _KINDS]
-    if not totals:
-        return Costs(pl.DataFrame(), pl.DataFrame(), pl.DataFrame())
-    normal = steps.limits.null_ratio
-    return Costs(
-        pl.concat(totals), _sums(pl.concat(losses), normal), _hull(pl.concat(spans))
-    )
+        repaired.append(totals_of(rows))
+        losses += [losses_of(rows, spell, ratio) for spell, ratio in _KINDS]
+        spans += [_spans(rows, spell) for spell, _ in _KINDS]
+    taken = pl.concat(repaired)
+    others = totals.join(taken, on=list(_STEP), how="anti")
+    sums = _sums(pl.concat(losses), steps.limits.null_ratio)
+    return Costs(pl.concat([others, taken]), sums, _hull(pl.concat(spans)))
 
 
-def _spans(rows: pl.DataFrame, thing: str) -> pl.DataFrame:
-    slow = rows.filter(pl.col(thing).is_not_null())
+def _about(slow: pl.DataFrame) -> pl.DataFrame:
+    """Return the blocks that dated spells may reach into."""
+    first = pl.min_horizontal("place_from", "before_first")
+    last = pl.max_horizontal("place_to", "after_last")
+    return slow.select("run_id", place_from=first, place_to=last)
+
+
+def _spans(rows: pl.DataFrame, spell: str) -> pl.DataFrame:
+    slow = rows.filter(pl.col(spell).is_not_null())
     end = pl.col("start_ns") + pl.col("duration_ns")
-    return slow.select(*RANK, thing=thing, from_ns="start_ns", to_ns=end).pipe(_hull)
+    return slow.select(*RANK, spell=spell, from_ns="start_ns", to_ns=end).pipe(_hull)
 
 
 def _hull(spans: pl.DataFrame) -> pl.DataFrame:
-    return spans.group_by("thing", *RANK).agg(
+    return spans.group_by("spell", *RANK).agg(
         pl.col("from_ns").min(), pl.col("to_ns").max()
     )
 
 
 def _sums(losses: pl.DataFrame, normal: float) -> pl.DataFrame:
     late = (pl.col("ratio") > normal).cast(pl.Int64)
-    return losses.group_by("thing").agg(
+    return losses.group_by("spell").agg(
+        attempt=pl.col("attempt").min(),
+        first_step=pl.col("step").min(),
+        last_step=pl.col("step").max(),
+        slowdown_ratio=pl.col("ratio").median(),
         steps_late=late.sum(),
         lost_gpu_ns=pl.col("lost_gpu_ns").sum(),
         excess_ns=pl.col("excess_ns").sum(),

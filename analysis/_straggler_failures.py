@@ -23,12 +23,12 @@ def failures_of(
     An event that names a GPU counts for that GPU; one that names none, for its host.
 
     Args:
-        spans: When each rank was slow: `thing`, RANK, `from_ns` and `to_ns`.
+        spans: When each rank was slow: `spell`, RANK, `from_ns` and `to_ns`.
         seats: Where ranks sit.
         failures: Rows of Failures.
 
     Returns:
-        Columns `thing` and `events`, the codes with their counts in words.
+        Columns `spell` and `events`, the codes with their counts in words.
     """
     placed = spans.join(seats, on=list(RANK)).filter(pl.col("host").is_not_null())
     time = Failures.time_ns.col
@@ -43,13 +43,13 @@ def failures_of(
         & _is_its_gpu()
     )
     codes = found.select(
-        "thing", "host", "gpu_key", "time_ns", "source", "code"
+        "spell", "host", "gpu_key", "time_ns", "source", "code"
     ).unique()
-    counted = codes.group_by("thing", "source", "code").len("events").collect()
-    order = ["thing", "events", "source", "code"]
+    counted = codes.group_by("spell", "source", "code").len("events").collect()
+    order = ["spell", "events", "source", "code"]
     ordered = counted.sort(order, descending=[False, True, False, False])
     said = phrase("{} {} ({})", "source", "code", "events").str.join(", ")
-    return ordered.group_by("thing", maintain_order=True).agg(events=said)
+    return ordered.group_by("spell", maintain_order=True).agg(events=said)
 
 
 def _is_its_gpu() -> pl.Expr:

@@ -4,23 +4,10 @@ from typing import Final
 
 import polars as pl
 
-from analysis._straggler_scores import ATTEMPT
+from analysis._straggler_scores import moment
 from analysis._straggler_things import RANK
 
 _STEP: Final = ("run_id", "attempt", "step")
-
-#: No slow thing: what ranks of slow things look like, without any.
-NO_SLOW: Final = pl.DataFrame(
-    schema={
-        "run_id": pl.String,
-        "attempt": pl.Int32,
-        "rank": pl.Int32,
-        "thing": pl.UInt32,
-        "is_stage": pl.Boolean,
-        "place_from": pl.Int64,
-        "place_to": pl.Int64,
-    }
-)
 
 #: Sums of GPU time need it: a product of ns and ranks may pass Int64.
 _WIDE: Final = pl.Int128
@@ -34,17 +21,18 @@ def with_repairs(
     Args:
         units: Compared steps of ranks.
         stages: Compared steps of stages.
-        slow: Ranks of slow things: RANK, `thing`, `is_stage`, `place_from`, `place_to`.
+        slow: Ranks of slow things: RANK, `spell`, `is_stage`, `moment_from` and
+            `moment_to`.
 
     Returns:
-        The rows with `unit_thing` and `stage_thing` (the slow thing, null outside its
-        spell), `stage_ratio` and `repaired_ns`.
+        The rows with `unit_spell` and `stage_spell` (null outside of every spell),
+        `stage_ratio` and `repaired_ns`.
     """
-    rows = _during(_during(units, slow, "unit_thing"), slow, "stage_thing")
+    rows = _during(_during(units, slow, "unit_spell"), slow, "stage_spell")
     others = stages.select(*_STEP, "stage", stage_ratio="ratio")
     joined = rows.join(others, on=[*_STEP, "stage"], how="left")
-    of_unit = pl.col("unit_thing").is_not_null()
-    of_stage = pl.col("stage_thing").is_not_null()
+    of_unit = pl.col("unit_spell").is_not_null()
+    of_stage = pl.col("stage_spell").is_not_null()
     level = pl.col("work_ns") / pl.col("stage_ratio")
     repaired = pl.min_horizontal(
         "work_ns",
@@ -55,14 +43,17 @@ def with_repairs(
 
 
 def _during(rows: pl.DataFrame, slow: pl.DataFrame, name: str) -> pl.DataFrame:
-    """Add the slow thing of each row, within its spell."""
-    of_kind = slow.filter(pl.col("is_stage") == (name == "stage_thing"))
-    told = of_kind.select(*RANK, "place_from", "place_to", pl.col("thing").alias(name))
-    place = pl.col("attempt").cast(pl.Int64) * ATTEMPT + pl.col("block")
-    during = place.is_between(pl.col("place_from"), pl.col("place_to"))
-    found = rows.join(told, on=list(RANK), how="left")
-    inside = found.with_columns(pl.when(during).then(pl.col(name)))
-    return inside.drop("place_from", "place_to")
+    """Add the spell that each row is in; of several, the first."""
+    of_kind = slow.filter(pl.col("is_stage") == (name == "stage_spell"))
+    told = of_kind.select(*RANK, "moment_from", "moment_to", "spell")
+    steps = rows.select(*RANK, "step", moment=moment())
+    bounds = told.select(pl.col("moment_from").min(), pl.col("moment_to").max())
+    near = steps.filter(pl.col("moment").is_between(*bounds.row(0)))
+    inside = near.join(told, on=list(RANK)).filter(
+        pl.col("moment").is_between(pl.col("moment_from"), pl.col("moment_to"))
+    )
+    found = inside.group_by(*RANK, "step").agg(pl.col("spell").min().alias(name))
+    return rows.join(found, on=[*RANK, "step"], how="left")
 
 
 def totals_of(rows: pl.DataFrame) -> pl.DataFrame:
@@ -84,23 +75,23 @@ def totals_of(rows: pl.DataFrame) -> pl.DataFrame:
     return steps.with_columns(lost_gpu_ns=saved * ranks, jitter_gpu_ns=left * ranks)
 
 
-def losses_of(rows: pl.DataFrame, thing: str, ratio: str) -> pl.DataFrame:
-    """Return what each slow thing alone costs in each step of its spell.
+def losses_of(rows: pl.DataFrame, spell: str, ratio: str) -> pl.DataFrame:
+    """Return what each slow thing alone costs in each step of a spell of it.
 
     Without it the step would end with the slowest of: what is not slow, the other slow
     things, and this one repaired. The two slowest things of a step tell that for all.
 
     Args:
         rows: Steps of ranks with repairs.
-        thing: Column of the slow thing.
+        spell: Column of the spell.
         ratio: Column of its slowdown.
 
     Returns:
-        Columns of a step, `thing`, `ratio`, `excess_ns` (work that a repair saves),
+        Columns of a step, `spell`, `ratio`, `excess_ns` (work that a repair saves),
         `excess_data_ns` (of it, beyond the typical wait for input), `lost_gpu_ns`.
     """
     work = pl.col("work_ns")
-    is_slow = pl.col(thing).is_not_null()
+    is_slow = pl.col(spell).is_not_null()
     typical = pl.col("data_ns").median().over(_STEP)
     told = rows.with_columns(
         slowest=work.max().over(_STEP),
@@ -111,7 +102,7 @@ def losses_of(rows: pl.DataFrame, thing: str, ratio: str) -> pl.DataFrame:
     )
     things = (
         told.filter(is_slow)
-        .group_by(*_STEP, thing=thing)
+        .group_by(*_STEP, spell=spell)
         .agg(
             pl.col(ratio).median().alias("ratio"),
             pl.col("excess_ns", "excess_data_ns").median(),
@@ -124,5 +115,5 @@ def losses_of(rows: pl.DataFrame, thing: str, ratio: str) -> pl.DataFrame:
     only = pl.len().over(_STEP) == 1
     left = pl.max_horizontal("healthy", "repaired_ns", pl.when(~only).then(other))
     lost = (pl.col("slowest") - left).clip(0) * pl.col("ranks")
-    columns = ["thing", "ratio", "excess_ns", "excess_data_ns", "lost_gpu_ns"]
+    columns = ["spell", "ratio", "excess_ns", "excess_data_ns", "lost_gpu_ns"]
     return things.with_columns(lost_gpu_ns=lost).select(*_STEP, *columns)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from analysis._straggler_limits import Limits
-from analysis._straggler_scores import score_stages, score_units
+from analysis._straggler_scores import ATTEMPT, score_stages, score_units
 from analysis._straggler_seats import seat
 from analysis._straggler_work import portion_of
 
@@ -31,6 +31,25 @@ class Steps:
         """Yield the compared ranks and stages of each portion."""
         plans = self.plan.partition_by("portion", maintain_order=True)
         for plan in plans or [self.plan]:
-            rows = seat(portion_of(self.steps, plan), self.seats)
-            least = self.limits.min_peers
-            yield score_units(rows, least), score_stages(rows, least)
+            yield self._compared(plan)
+
+    def near(self, bounds: pl.DataFrame) -> Iterator[tuple[pl.DataFrame, pl.DataFrame]]:
+        """Yield the blocks within bounds, and no others, a portion at a time.
+
+        Args:
+            bounds: Columns `run_id`, `place_from` and `place_to`.
+        """
+        first, last = pl.col("place_from"), pl.col("place_to")
+        same = first // ATTEMPT == last // ATTEMPT
+        within = pl.col("block").is_between(first % ATTEMPT, last % ATTEMPT)
+        blocks = self.plan.select("run_id", "block").unique()
+        found = blocks.join(bounds.select("run_id", first, last).unique(), on="run_id")
+        wanted = found.filter(~same | within)
+        plans = self.plan.join(wanted, on=["run_id", "block"], how="semi")
+        for plan in plans.partition_by("portion", maintain_order=True):
+            yield self._compared(plan)
+
+    def _compared(self, plan: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+        rows = seat(portion_of(self.steps, plan), self.seats)
+        least = self.limits.min_peers
+        return score_units(rows, least), score_stages(rows, least)

@@ -4,6 +4,7 @@ from typing import Final
 
 import polars as pl
 
+from analysis._straggler_work import varying
 from analysis.robust import leave_one_out_median
 
 #: Places of an attempt: more than it has blocks.
@@ -11,6 +12,13 @@ ATTEMPT: Final = 1 << 32
 
 #: Columns of what is compared.
 _STEP: Final = ("run_id", "attempt", "step", "block")
+
+_CELL: Final = ("number", "attempt")
+
+
+def moment(step: str = "step") -> pl.Expr:
+    """Return the place of a step in its run: the attempt, then the step. [1]"""
+    return pl.col("attempt").cast(pl.Int64) * ATTEMPT + pl.col(step)
 
 
 def score_units(rows: pl.DataFrame, min_peers: int) -> pl.DataFrame:
@@ -25,7 +33,7 @@ def score_units(rows: pl.DataFrame, min_peers: int) -> pl.DataFrame:
         unit's work over that, both null with too few peers. The work of a replica is
         the median of its ranks.
     """
-    cells = _with_cells(rows, [*_STEP, "unit_scope", "stage"])
+    cells = _with_cells(rows, [*_CELL, "unit_scope", "stage"])
     if (cells["unit_scope"] == "gpu").all():
         return _compare(cells, "work_ns", min_peers)
     units = cells.group_by("cell", "unit").agg(unit_ns=pl.col("work_ns").median())
@@ -41,15 +49,17 @@ def score_stages(rows: pl.DataFrame, min_peers: int) -> pl.DataFrame:
         source does not see the waits between stages.
     """
     known = rows.filter(pl.col("stage").is_not_null() & (pl.col("unit_scope") == "gpu"))
-    stages = known.group_by(*_STEP, "stage").agg(stage_ns=pl.col("work_ns").median())
-    compared = _compare(_with_cells(stages, list(_STEP)), "stage_ns", min_peers)
+    keys = [*_CELL, "stage", *_STEP]
+    stages = known.group_by(pl.col(keys)).agg(stage_ns=pl.col("work_ns").median())
+    compared = _compare(_with_cells(stages, list(_CELL)), "stage_ns", min_peers)
     return compared.filter(pl.col("ratio").is_not_null())
 
 
 def _with_cells(rows: pl.DataFrame, by: list[str]) -> pl.DataFrame:
     """Number the groups that are compared: numbers sort faster than names."""
-    cells = rows.select(by).unique().sort(by).with_row_index("cell")
-    return rows.join(cells, on=by, nulls_equal=True)
+    keys = varying(rows, by)
+    cells = rows.select(keys).unique().sort(keys).with_row_index("cell")
+    return rows.join(cells, on=keys, nulls_equal=True)
 
 
 def _compare(rows: pl.DataFrame, value: str, min_peers: int) -> pl.DataFrame:
@@ -70,14 +80,21 @@ def blocks_of(scored: pl.DataFrame, things: list[str]) -> pl.DataFrame:
 
     Returns:
         `run_id`, the columns of `things`, `attempt`, `block`, `place` (the block's
-        position in the run), `ratio`, `first_step` and `last_step`.
+        position in the run), `ratio`, and `moment_first` and `moment_last`.
     """
-    place = pl.col("attempt").cast(pl.Int64) * ATTEMPT + pl.col("block")
-    blocks = scored.filter(pl.col("ratio").is_not_null()).group_by(
-        "run_id", "attempt", "block", *things
-    )
-    return blocks.agg(
+    keys = ["run_id", "attempt", "block", *things]
+    known = scored.filter(pl.col("ratio").is_not_null())
+    by = varying(known, keys)
+    blocks = known.group_by(by).agg(
         pl.col("ratio").median(),
-        first_step=pl.col("step").min(),
-        last_step=pl.col("step").max(),
-    ).with_columns(place=place)
+        pl.col(*(set(keys) - set(by))).first(),
+        step_first=pl.col("step").min(),
+        step_last=pl.col("step").max(),
+    )
+    return blocks.select(
+        *keys,
+        "ratio",
+        place=moment("block"),
+        moment_first=moment("step_first"),
+        moment_last=moment("step_last"),
+    )

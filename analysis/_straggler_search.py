@@ -7,8 +7,9 @@ import polars as pl
 
 from analysis._analysis import Frames
 from analysis._straggler_costs import Costs, cost_of
+from analysis._straggler_dates import date
 from analysis._straggler_limits import Limits
-from analysis._straggler_losses import NO_SLOW, totals_of, with_repairs
+from analysis._straggler_losses import totals_of
 from analysis._straggler_portions import Steps
 from analysis._straggler_scopes import widest_names
 from analysis._straggler_scores import blocks_of
@@ -36,8 +37,8 @@ class Search:
         blocks: Blocks of ranks with enough peers.
         cover: Which things each rank belongs to.
         judged: What the test says of each thing.
-        slow: Slow things, with the bounds of their spells.
-        costs: What each slow thing costs alone, and when each of its ranks was slow.
+        slow: Spells of slow things, with their bounds.
+        costs: What each spell costs alone, and when each of its ranks was slow.
     """
 
     steps: Steps
@@ -58,10 +59,9 @@ def search(frames: Frames, limits: Limits, portion_rows: int = PORTION_ROWS) -> 
     blocks = blocks_of_things(ranks, stages, cover)
     judged = judge(blocks, cover.select("thing", *NAME).unique(), limits)
     spells = find_spells(blocks, judged, limits)
-    slow = widest_names(spells, blocks, cover, judged)
-    costs = cost_of(steps, slow, cover)
-    repaired = totals if slow.is_empty() else costs.totals
-    return Search(steps, repaired, ranks, cover, judged, slow, costs)
+    slow = date(steps, widest_names(spells, blocks, cover, judged), cover)
+    costs = cost_of(steps, slow, cover, totals)
+    return Search(steps, costs.totals, ranks, cover, judged, slow, costs)
 
 
 def _steps(frames: Frames, limits: Limits, portion_rows: int) -> Steps:
@@ -80,5 +80,5 @@ def _compare(steps: Steps) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
     for units, of_stages in steps.portions():
         ranks.append(blocks_of(units, _UNIT))
         stages.append(blocks_of(of_stages, ["stage"]))
-        totals.append(totals_of(with_repairs(units, of_stages, NO_SLOW)))
+        totals.append(totals_of(units.with_columns(repaired_ns="work_ns")))
     return pl.concat(ranks), pl.concat(stages), pl.concat(totals)

@@ -1,4 +1,4 @@
-"""When a slow thing was slow: in a spell of its own, or for the whole run."""
+"""When a slow thing was slow: in spells of its own, or for the whole run."""
 
 from typing import Final
 
@@ -6,24 +6,37 @@ import numpy as np
 import polars as pl
 
 from analysis._straggler_limits import Limits
-from analysis._straggler_stretches import WINDOW_BLOCKS, bounds, spell_of_each
+from analysis._straggler_stretches import WINDOW_BLOCKS, with_stretches
 from analysis.robust import robust_sd
 
 #: Error of a median over that of a mean. [1]
 #: Source: its asymptotic variance for normal values, Laplace, 1818.
 MEDIAN_ERROR: Final = float(np.sqrt(np.pi / 2))
 
+_OF_THING: Final = ("thing", "run_id", "scope", "scope_id", "gate")
+
+_BOUNDS: Final = (
+    pl.col("place").min().alias("place_from"),
+    pl.col("place").max().alias("place_to"),
+    pl.col("place_before").first().alias("before_first"),
+    pl.col("place_after").first().alias("after_first"),
+    pl.col("place_before").last().alias("before_last"),
+    pl.col("place_after").last().alias("after_last"),
+    pl.col("moment_first").min().alias("moment_from"),
+    pl.col("moment_last").max().alias("moment_to"),
+)
+
 
 def find_spells(
     blocks: pl.DataFrame, judged: pl.DataFrame, limits: Limits
 ) -> pl.DataFrame:
-    """Return what is slow, with the bounds of its spell.
+    """Return what is slow, with the bounds of its spells.
 
     A thing has a spell where it differs from itself: the median of its blocks in the
-    spell must be beyond the gate, and over their median in the rest of the run by more
-    than the gate, beyond what blocks scatter. The spell is picked from all places where
-    one can begin and end, and they are all counted (Bonferroni). A thing without such a
-    spell is slow for the whole run if the test of that says so, or not at all.
+    spell must be beyond the gate, and over their median outside of all its spells by
+    more than the gate, beyond what blocks scatter. A spell is picked from all places
+    where one can begin and end, and they are all counted (Bonferroni). A thing without
+    such a spell is slow for the whole run if the test of that says so, or not at all.
 
     Args:
         blocks: Blocks of things.
@@ -31,65 +44,91 @@ def find_spells(
         limits: What counts as slow.
 
     Returns:
-        The slow things as in `judged`, with `slowdown` (of the spell) and `q_value` (of
-        the test that decided), and the bounds of the spell: `first_step`, `last_step`,
-        `place_from` and `place_to`.
+        One row per spell, numbered by `spell`, with its thing as in `judged`,
+        `slowdown` (of its blocks), `q_value` (of the test that decided), `is_whole`,
+        `level` and `rest` (logarithms in and outside of it), its bounds by blocks
+        (`place_from`, `place_to`, `moment_from`, `moment_to`) and the places that are
+        a window away from its first and last block. [1]
     """
-    candidates = spell_of_each(blocks, judged)
-    spells = _standing(_contrasted(blocks, candidates), judged, limits)
+    marked = with_stretches(blocks, judged)
+    spells = _kept(_tested(_contrasted(marked), judged, limits), limits)
     others = judged.filter("is_slow").join(spells, on="thing", how="anti")
-    whole = others.join(blocks.group_by("thing").agg(*bounds()), on="thing")
-    return pl.concat([spells.select(whole.columns), whole]).sort("thing")
+    bounds = marked.group_by("thing", maintain_order=True).agg(*_BOUNDS)
+    whole = others.join(bounds, on="thing").with_columns(
+        level=pl.col("median"), rest=pl.lit(0.0), is_whole=pl.lit(value=True)
+    )
+    columns = [*_OF_THING, "slowdown", "q_value", "level", "rest", "is_whole"]
+    columns += [bound.meta.output_name() for bound in _BOUNDS]
+    found = pl.concat([spells.select(columns), whole.select(columns)])
+    return found.sort("thing", "place_from").with_row_index("spell")
 
 
-def _contrasted(blocks: pl.DataFrame, candidates: pl.DataFrame) -> pl.DataFrame:
-    """Add to each spell its median, that of the rest, and how its thing scatters."""
-    places = candidates.select("thing", "place_from", "place_to")
-    is_in = pl.col("place").is_between(pl.col("place_from"), pl.col("place_to"))
-    log = pl.col("ratio").log()
-    sides = blocks.join(places, on="thing").with_columns(is_in=is_in, log=log)
-    own = pl.col("log") - pl.col("log").median().over("thing", "is_in")
-    inside = pl.col("log").filter("is_in")
-    outside = pl.col("log").filter(~pl.col("is_in"))
-    medians = sides.with_columns(own=own).group_by("thing")
-    found = medians.agg(
-        median=inside.median(),
+def _contrasted(marked: pl.DataFrame) -> pl.DataFrame:
+    """Return each stretch with its median, that of the rest, and the thing's scatter.
+
+    Returns:
+        `thing`, `level`, `rest` and `own_sd`, as logarithms, `blocks_in`, `blocks_out`
+        and the bounds of the stretch. [1]
+    """
+    log = pl.col("log")
+    own = log - log.median().over("thing", "stretch")
+    things = marked.with_columns(own=own).group_by("thing")
+    outside = log.filter(pl.col("stretch").is_null())
+    rest = things.agg(
         rest=outside.median(),
-        blocks_in=inside.len().cast(pl.Int64),
         blocks_out=outside.len().cast(pl.Int64),
         own_sd=robust_sd(pl.col("own")),
     )
-    return candidates.join(found, on="thing")
-
-
-def _standing(
-    spells: pl.DataFrame, judged: pl.DataFrame, limits: Limits
-) -> pl.DataFrame:
-    """Return the spells that are beyond the gate, from peers and from the rest."""
-    places = pl.col("blocks").pow(2).sum().over("run_id")
-    told = judged.with_columns(places=places).drop("median", "slowdown", "q_value")
-    found = told.join(spells, on="thing").with_columns(slowdown=pl.col("median").exp())
-    is_long = pl.min_horizontal("blocks_in", "blocks_out") >= WINDOW_BLOCKS
-    found = found.filter(is_long & (pl.col("slowdown") >= pl.col("gate")))
-    chance = found.with_columns(chance=_chance(found))
-    tested = chance.with_columns(
-        q_value=(pl.col("chance") * pl.col("places")).clip(0, 1)
+    stretches = marked.filter(pl.col("stretch").is_not_null())
+    found = stretches.group_by("thing", "stretch", maintain_order=True).agg(
+        level=log.median(), blocks_in=pl.len().cast(pl.Int64), *_BOUNDS
     )
-    return tested.filter(pl.col("q_value") < limits.false_share)
+    return found.join(rest, on="thing")
+
+
+def _tested(
+    stretches: pl.DataFrame, judged: pl.DataFrame, limits: Limits
+) -> pl.DataFrame:
+    """Return the stretches beyond the gate, and which differ from the rest."""
+    places = pl.col("blocks").pow(2).sum().over("run_id")
+    whole = pl.col("q_value").alias("whole_q")
+    told = judged.with_columns(whole, places=places).drop("slowdown", "q_value")
+    found = told.join(stretches, on="thing").with_columns(
+        slowdown=pl.col("level").exp()
+    )
+    beyond = found.filter(pl.col("slowdown") >= pl.col("gate"))
+    chance = beyond.with_columns(chance=_chance(beyond))
+    q_value = (pl.col("chance") * pl.col("places")).clip(0, 1)
+    is_told = pl.col("blocks_out") >= WINDOW_BLOCKS
+    tested = chance.with_columns(q_value=q_value, is_whole=pl.lit(value=False))
+    stands = is_told & (pl.col("q_value") < limits.false_share)
+    return tested.with_columns(stands=stands.fill_null(value=False))
+
+
+def _kept(tested: pl.DataFrame, limits: Limits) -> pl.DataFrame:
+    """Keep what differs from the rest; of what is slow anyway, all that is beyond it.
+
+    A thing that is slow on the whole, and in one spell more, was slow in the others,
+    too: the test of the whole run says so.
+    """
+    has_spell = pl.col("stands").any().over("thing")
+    kept = tested.filter(pl.col("stands") | (pl.col("is_slow") & has_spell))
+    q_value = pl.when("stands").then("q_value").otherwise("whole_q")
+    return kept.with_columns(q_value=q_value.clip(0, limits.false_share))
 
 
 def _chance(found: pl.DataFrame) -> pl.Series:
     """Return the chance of so large a change where the true one is the gate. [1]
 
     A two-sample t-test of medians. The scatter is that of the kind, or the thing's own
-    about both medians where that is larger.
+    about all medians where that is larger.
     """
     from scipy.stats import t
 
     own_sd = pl.col("own_sd") * pl.col("widening")
     scatter = pl.max_horizontal("block_sd", own_sd, float(np.finfo(np.float64).eps))
     both = (1 / pl.col("blocks_in") + 1 / pl.col("blocks_out")).sqrt()
-    change = pl.col("median") - pl.col("rest") - pl.col("gate").log()
+    change = pl.col("level") - pl.col("rest") - pl.col("gate").log()
     scores = found.select(change / (scatter * both * MEDIAN_ERROR)).to_series()
     free = found["blocks"].to_numpy() - 2
     return pl.Series(t.sf(scores.to_numpy(), free), dtype=pl.Float64)

