@@ -5,6 +5,7 @@ from typing import Final
 from analysis import (
     allocations,
     attempts,
+    clock_offsets,
     collective_waits,
     energy,
     gpus,
@@ -14,12 +15,14 @@ from analysis import (
     late_ranks,
     lost_time,
     overlap,
+    overlap_groups,
     runs,
     stragglers,
 )
 from analysis._analysis import Analysis, Frames, Results, Thresholds
 from analysis.allocations import Allocations
 from analysis.attempts import Attempts
+from analysis.clock_offsets import ClockOffsets
 from analysis.collective_waits import CollectiveWaits
 from analysis.energy import Energy
 from analysis.gpus import Gpus
@@ -29,6 +32,7 @@ from analysis.interruptions import Interruptions
 from analysis.late_ranks import LateRanks
 from analysis.lost_time import LostTime
 from analysis.overlap import Overlap
+from analysis.overlap_groups import HidingCosts, OverlapGroups
 from analysis.runs import Runs
 from analysis.stragglers import StragglerRanks, StragglerSteps, StragglerTests
 from ingest.tables import Table
@@ -43,6 +47,9 @@ RESULTS: Final[tuple[type[Table], ...]] = (
     IncidentEvents,
     Interruptions,
     Overlap,
+    OverlapGroups,
+    HidingCosts,
+    ClockOffsets,
     CollectiveWaits,
     LateRanks,
     StragglerSteps,
@@ -60,6 +67,8 @@ ANALYSES: Final[tuple[Analysis, ...]] = (
     gpus.ANALYSIS,
     allocations.ANALYSIS,
     overlap.ANALYSIS,
+    overlap_groups.ANALYSIS,
+    clock_offsets.ANALYSIS,
     collective_waits.ANALYSIS,
     late_ranks.ANALYSIS,
     stragglers.ANALYSIS,

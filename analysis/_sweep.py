@@ -82,3 +82,46 @@ def _states(ordered: pl.LazyFrame, kinds: Sequence[str]) -> pl.LazyFrame:
         _mark=pl.col("_mark").fill_null(0).cum_max(),
         length_ns=pl.when(in_group).then(length).otherwise(0),
     )
+
+
+def time_alone(
+    intervals: pl.LazyFrame, by: Sequence[str], who: Sequence[str]
+) -> pl.LazyFrame:
+    """Return how long each was on while no other was, and how long several were.
+
+    The running sum of the numbers of all that are on is, where only one is, its number.
+
+    Args:
+        intervals: Columns of `by` and `who`, `start_ns`, `end_ns`; those of one of
+            `who` share no time.
+        by: Columns that tell groups apart.
+        who: Columns that tell those of a group apart.
+
+    Returns:
+        Columns of `by` and `who`, and `length_ns`: a row for each that was on alone for
+        any time, and one, its columns of `who` null, for several at once. [ns]
+    """
+    groups = intervals.select(by).unique().with_row_index("_group")
+    names = intervals.select(who).unique().with_row_index("_name")
+    found = intervals.join(groups, on=list(by), nulls_equal=True).join(
+        names, on=list(who), nulls_equal=True
+    )
+    name = pl.col("_name").cast(pl.Int64)
+    opened = found.select("_group", _time=START, _on=pl.lit(1), _sum=name)
+    closed = found.select("_group", _time=END, _on=pl.lit(-1), _sum=-name)
+    ordered = pl.concat([opened, closed]).sort("_group", "_time")
+    count = pl.col("_on").cast(pl.Int64).cum_sum()
+    states = ordered.select(
+        "_group",
+        length_ns=pl.col("_time").shift(-1) - pl.col("_time"),
+        _on=count,
+        _name=pl.when(count == 1).then(pl.col("_sum").cum_sum()),
+    )
+    # no one is on from the last bound of a group to the first of the next
+    totals = (
+        states.filter((pl.col("_on") > 0) & (pl.col("length_ns") > 0))
+        .group_by("_group", pl.col("_name").cast(pl.UInt32))
+        .agg(pl.col("length_ns").sum())
+    )
+    told = totals.join(groups, on="_group").join(names, on="_name", how="left")
+    return told.select(*by, *who, "length_ns")
