@@ -10,6 +10,9 @@ from ingest.tables import Collectives
 #: arrives last is the one that all wait for.
 JOINT: Final = ("allreduce", "allgather", "reducescatter", "alltoall", "barrier")
 
+#: Kinds in which a rank keeps its own part: all but one of n parts move.
+_SHARED: Final = ("allgather", "reducescatter", "alltoall", "gather", "scatter")
+
 #: Kinds that a name may begin with, longer before shorter.
 _STEMS: Final = (*JOINT, "sendrecv", "broadcast", "reduce", "send", "recv")
 
@@ -32,18 +35,23 @@ def is_joint() -> pl.Expr:
     return (~Collectives.is_p2p.col & pl.col("stem").is_in(JOINT)) | (unnamed & is_even)
 
 
-def bus_factor(ranks: pl.Expr) -> pl.Expr:
-    """Return busbw over algbw for a stem and a number of ranks. [1]
+def bus_factor(ranks: pl.Expr, kind: str = "stem") -> pl.Expr:
+    """Return busbw over algbw for a kind and a number of ranks. [1]
 
+    A `sendrecv` of a trace may be an all-to-all: it has no factor.
     Source: nccl-tests, doc/PERFORMANCE.md.
+
+    Args:
+        ranks: Ranks of the group. [1]
+        kind: Column of the kind, without the marks of variants.
     """
-    others = (ranks - 1) / ranks
-    kind = pl.col("stem")
+    others = pl.when(ranks > 0).then((ranks - 1) / ranks)
+    name = pl.col(kind)
     return (
-        pl.when(kind == "allreduce")
+        pl.when(name == "allreduce")
         .then(2 * others)
-        .when(kind.is_in(["allgather", "reducescatter", "alltoall"]))
+        .when(name.is_in(_SHARED))
         .then(others)
-        .when(kind.is_in(["broadcast", "reduce", "send", "recv"]))
+        .when(name.is_in(["broadcast", "reduce", "send", "recv"]))
         .then(1.0)
     )

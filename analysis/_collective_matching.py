@@ -25,6 +25,7 @@ _PROJECTED: Final = (
     "step",
     "rank",
     "rank_in_group",
+    "host",
     "device",
     "stream",
     "group_id",
@@ -55,7 +56,8 @@ def match(collectives: pl.LazyFrame, attempts: pl.LazyFrame) -> pl.LazyFrame:
     What has neither a start nor a length waits for nothing that could be told.
 
     Returns:
-        The rows with the columns of INSTANCE, `stem` and `participant`.
+        The rows with the columns of INSTANCE, `stem`, `participant` and `is_uneven`:
+        by order alone, ranks saw more of this series than others did.
     """
     timed = pl.col("start_ns").is_not_null() | pl.col("duration_ns").is_not_null()
     known = collectives.filter(timed).select(_PROJECTED).with_columns(seen_ns=seen_ns())
@@ -103,7 +105,11 @@ def _number_series(rows: pl.LazyFrame) -> pl.LazyFrame:
 
 
 def _count_occurrences(rows: pl.LazyFrame) -> pl.LazyFrame:
-    same = ["participant", *INSTANCE[:-1]]
+    together = list(INSTANCE[:-1])
+    same = ["participant", *together]
     position = pl.int_range(pl.len(), dtype=pl.Int64).over(same)
+    seen = pl.len().over(same)
+    uneven = seen.min().over(together) < seen.max().over(together)
     ordered = rows.sort("p2p_sequence", "start_ns", nulls_last=True)
-    return ordered.with_columns(occurrence=position)
+    by_order = pl.col("number").is_null()
+    return ordered.with_columns(occurrence=position, is_uneven=by_order & uneven)

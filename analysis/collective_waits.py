@@ -6,9 +6,12 @@ import dataframely as dy
 import polars as pl
 
 from analysis._analysis import Analysis, Frames, Results, Thresholds
+from analysis._clock_shifts import Clocks, clocks_of
 from analysis._collective_kinds import bus_factor
 from analysis._collective_ranks import waits_in_batches
 from analysis.attempts import Attempts
+from analysis.clock_offsets import ClockOffsets
+from analysis.gpus import Gpus
 from ingest.phrases import phrase
 from ingest.tables import Collectives, Table
 from ingest.tables import _columns as c
@@ -35,6 +38,13 @@ class CollectiveWaits(Table):
     is_p2p = c.flag("Whether it is a send and its receive.")
     sequence = c.number("Number of the collective in its group.", nullable=True)
     match_method = c.choice("How ranks were brought together.", ("sequence", "order"))
+    match_doubt = c.choice(
+        "Why the ranks that were brought together may be of several collectives: by"
+        " order alone, ranks saw different sizes, or different numbers of them; or one"
+        " left before another came. Null where they are surely of one.",
+        ("size", "count", "time"),
+        nullable=True,
+    )
     step = c.number("Step that launched it.", nullable=True)
     start_ns = c.time_ns(
         "First arrival; null where only durations are known.", nullable=True
@@ -59,7 +69,9 @@ class CollectiveWaits(Table):
         nullable=True,
     )
     clock_residual_ns = c.duration_ns(
-        "Spread of the ends, which should be one instant.", nullable=True
+        "What clocks may be off after their offsets are taken out: the spread of the"
+        " ends, where these should be one instant, else what offsets are uncertain by.",
+        nullable=True,
     )
 
 
@@ -67,17 +79,20 @@ _ALIKE: Final = [name for name in CollectiveWaits.key if name != "occurrence"]
 
 
 def measure_waits(
-    collectives: dy.LazyFrame[Collectives], attempts: dy.LazyFrame[Attempts]
+    collectives: dy.LazyFrame[Collectives],
+    attempts: dy.LazyFrame[Attempts],
+    clocks: Clocks | None = None,
 ) -> dy.DataFrame[CollectiveWaits]:
     """Split the time of each collective into waiting for the last rank and transfer.
 
     The rank with the longest kernel waited longest: it is the victim. The last to
-    arrive has no wait. Times of the GPU's clock are compared as they are, and the
-    spread of the ends, where all leave together, says how far to trust that.
+    arrive has no wait. The offsets of clocks are taken out, and the spread of the
+    ends, where all leave together, says how far to trust what is left.
 
     Args:
         collectives: What ranks saw of collectives, sends and receives.
         attempts: Attempts, for traces that do not tell theirs.
+        clocks: What is known of clocks; None: all times are of one clock.
 
     Returns:
         One row per collective, in the order of the key.
@@ -86,7 +101,7 @@ def measure_waits(
         _with_bandwidth(
             waits.group_by("instance").agg(**_names(), **_measures())
         ).collect()
-        for waits in waits_in_batches(collectives, attempts)
+        for waits in waits_in_batches(collectives, attempts, clocks)
     ]
     rows = pl.concat(found).sort(*_ALIKE, "ranks_seen", "bytes_total", "wait_ns_total")
     alike = pl.int_range(pl.len()).over(_ALIKE)
@@ -112,6 +127,7 @@ def _measures() -> dict[str, pl.Expr]:
     wait, is_known = pl.col("wait_ns"), pl.col("is_complete").first()
     transfer = (pl.col("last_left_ns") - pl.col("last_arrival_ns")).first()
     return {name: pl.col(name).first() for name in told} | {
+        "match_doubt": pl.col("doubt").first(),
         "step": pl.col("step").min(),
         "start_ns": pl.col("start_ns").min(),
         "bytes_total": pl.col("bytes_total").max(),
@@ -131,14 +147,16 @@ def _with_bandwidth(rows: pl.LazyFrame) -> pl.LazyFrame:
 
 
 def _compute(frames: Frames, _: Thresholds) -> Results:
-    return {CollectiveWaits: measure_waits(frames[Collectives], frames[Attempts])}
+    clocks = clocks_of(frames)
+    found = measure_waits(frames[Collectives], frames[Attempts], clocks)
+    return {CollectiveWaits: found}
 
 
 ANALYSIS: Final = Analysis(
     name="collective_waits",
-    version=1,
+    version=2,
     describes="How long ranks waited for the last one, and how long data then moved",
-    inputs=(Collectives, Attempts),
+    inputs=(Collectives, Attempts, Gpus, ClockOffsets),
     outputs=(CollectiveWaits,),
     compute=_compute,
 )

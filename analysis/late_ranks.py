@@ -7,8 +7,11 @@ import numpy as np
 import polars as pl
 
 from analysis._analysis import Analysis, Frames, Results, Thresholds
+from analysis._clock_shifts import Clocks, clocks_of
 from analysis._collective_ranks import waits_in_batches
 from analysis.attempts import Attempts
+from analysis.clock_offsets import ClockOffsets
+from analysis.gpus import Gpus
 from ingest.tables import Collectives, Table
 from ingest.tables import _columns as c
 
@@ -54,6 +57,7 @@ def find_late_ranks(
     attempts: dy.LazyFrame[Attempts],
     significance: float = SIGNIFICANCE,
     least_ratio: float = LEAST_RATIO,
+    clocks: Clocks | None = None,
 ) -> dy.DataFrame[LateRanks]:
     """Tell the ranks that arrive last more often than equal ranks would.
 
@@ -70,11 +74,13 @@ def find_late_ranks(
         attempts: Attempts, for traces that do not tell theirs.
         significance: Chance of flagging any rank of an attempt of equal ranks. [1]
         least_ratio: Lateness over time watched that matters. [1]
+        clocks: What is known of clocks; None: all times are of one clock.
 
     Returns:
         One row per attempt and rank that took part in a complete collective.
     """
-    parts = [_per_trace(w) for w in waits_in_batches(collectives, attempts)]
+    batches = waits_in_batches(collectives, attempts, clocks)
+    parts = [_per_trace(waits) for waits in batches]
     ranks = _per_rank(pl.concat(parts))
     judged = _holm(ranks.with_columns(p_value=_tail(ranks)), significance)
     matters = LateRanks.late_ns.col >= least_ratio * pl.col("watched_ns")
@@ -154,15 +160,16 @@ def _compute(frames: Frames, thresholds: Thresholds) -> Results:
         frames[Attempts],
         thresholds["late_rank_significance"],
         thresholds["late_rank_least_ratio"],
+        clocks_of(frames),
     )
     return {LateRanks: found}
 
 
 ANALYSIS: Final = Analysis(
     name="late_ranks",
-    version=1,
+    version=2,
     describes="Which ranks arrive last at collectives, beyond chance",
-    inputs=(Collectives, Attempts),
+    inputs=(Collectives, Attempts, Gpus, ClockOffsets),
     outputs=(LateRanks,),
     compute=_compute,
     thresholds={

@@ -5,7 +5,9 @@ from typing import Any
 import dataframely as dy
 import polars as pl
 
+from analysis._clock_shifts import Clocks
 from analysis.attempts import Attempts
+from analysis.clock_offsets import find_clock_offsets
 from analysis.collective_waits import measure_waits
 from ingest.tables import Collectives
 
@@ -41,5 +43,20 @@ def collectives(*rows: dict[str, Any]) -> dy.LazyFrame[Collectives]:
     return Collectives.validate(frame).lazy()
 
 
+def clocks_seen(rows: dy.LazyFrame[Collectives]) -> Clocks:
+    """What the collectives alone tell of clocks: no host map."""
+    no_hosts = pl.LazyFrame(
+        schema={
+            "run_id": pl.String,
+            "attempt": pl.Int32,
+            "rank": pl.Int32,
+            "gpu_host": pl.String,
+        }
+    )
+    return Clocks(find_clock_offsets(rows, NO_ATTEMPTS).lazy(), no_hosts)
+
+
 def measure(*rows: dict[str, Any]) -> list[dict[str, Any]]:
-    return measure_waits(collectives(*rows), NO_ATTEMPTS).to_dicts()
+    seen_by_ranks = collectives(*rows)
+    clocks = clocks_seen(seen_by_ranks)
+    return measure_waits(seen_by_ranks, NO_ATTEMPTS, clocks).to_dicts()

@@ -53,6 +53,7 @@ def test_a_receive_waits_for_its_send_and_pairs_do_not_mix() -> None:
     # rank 1         ##
     # rank 2        ###           receives 1 before the send
     p2p = {"is_p2p": True, "group_size": 3, "sequence": None, "group_id": "pp"}
+    p2p["host"] = "node-1"
     first, second = measure(
         seen(0, 4, 7, kind="send", peer_rank=1, p2p_sequence=1, **p2p),
         seen(1, 0, 7, kind="recv", peer_rank=0, p2p_sequence=1, **p2p),
@@ -70,7 +71,7 @@ def test_a_receive_waits_for_its_send_and_pairs_do_not_mix() -> None:
 
 
 def test_a_send_that_is_early_makes_nobody_wait() -> None:
-    p2p = {"is_p2p": True, "sequence": None}
+    p2p = {"is_p2p": True, "sequence": None, "host": "node-1"}
     (row,) = measure(
         seen(0, 0, 9, kind="send", peer_rank=1, p2p_sequence=5, **p2p),
         seen(1, 6, 9, kind="recv", peer_rank=0, p2p_sequence=5, **p2p),

@@ -82,9 +82,15 @@ def test_a_broadcast_waits_for_a_root_that_nobody_names() -> None:
 
 
 def test_a_hang_has_arrivals_but_no_transfer() -> None:
-    (row,) = measure(seen(0, 0, None), seen(1, 6, None))
+    one = {"host": "node-1"}
+    (row,) = measure(seen(0, 0, None, **one), seen(1, 6, None, **one))
     assert (row["wait_ns_max"], row["last_rank"]) == (6, 1)
     assert row["transfer_ns"] is None
+
+
+def test_a_hang_across_clocks_that_nothing_connects_tells_no_wait() -> None:
+    (row,) = measure(seen(0, 0, None, host="node-1"), seen(1, 6, None, host="node-2"))
+    assert (row["wait_ns_max"], row["last_rank"]) == (None, None)
 
 
 def test_of_a_hosts_clock_only_durations_count() -> None:

@@ -1,0 +1,103 @@
+"""What is said of the clocks of a window."""
+
+from typing import Final
+
+import numpy as np
+import polars as pl
+
+from analysis._clock_fit import Fit
+from ingest.phrases import phrase
+
+#: Ranks leave a collective up to some 20 us apart, some always later than others: an
+#: offset within that is none. [ns]
+EXIT_NS: Final = 20_000
+
+#: Standard errors that an offset may be off. [1]
+MOST_ERRORS: Final = 3.0
+
+#: From a quotient to parts in a million. [1]
+_PPM: Final = 1e6
+
+
+def told(clocks: pl.DataFrame, fit: Fit, least_count: int) -> pl.DataFrame:
+    """Say what is known of each clock, and why not more.
+
+    Args:
+        clocks: The clocks of a window, as they were numbered for the fit.
+        fit: What is known of them.
+        least_count: Collectives that a clock had to be seen in. [1]
+    """
+    names = clocks["clock"].to_numpy()
+    found = pl.DataFrame(
+        {
+            "component": fit.graph.component,
+            "reference": fit.graph.reference,
+            "reference_clock": names[fit.graph.reference],
+            "offset": fit.offset_ns,
+            "drift": fit.drift,
+            "has_drift": fit.has_drift,
+            "residual": fit.residual_ns,
+            "residual_max": fit.residual_max_ns,
+            "unsure": _uncertainty(fit),
+            "collectives_count": fit.count,
+        },
+        schema_overrides={"reference_clock": pl.String},
+    )
+    rows = pl.concat([clocks, found], how="horizontal")
+    states = rows.with_columns(**_states(least_count), **_measures())
+    return states.with_columns(is_corrected=_is_beyond())
+
+
+def _uncertainty(fit: Fit) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    """Return what each offset may be off: it adds up on the way to the reference."""
+    way = np.sqrt(np.maximum(fit.graph.hops, 1))
+    return np.asarray(way * np.hypot(EXIT_NS, MOST_ERRORS * fit.error_ns))
+
+
+def _states(least_count: int) -> dict[str, pl.Expr]:
+    is_main = pl.col("component") == 0
+    is_own = pl.col("reference") == pl.col("number")
+    main = pl.col("clock").filter(is_main & is_own).first()
+    few = phrase(
+        "fewer than {} collectives that all leave together connect it to {}",
+        pl.lit(str(least_count)),
+        main,
+    )
+    state = (
+        pl.when(~is_main)
+        .then(pl.lit("unknown"))
+        .when(is_own)
+        .then(pl.lit("reference"))
+        .otherwise(pl.lit("estimated"))
+    )
+    return {"state": state, "reason": pl.when(~is_main).then(few)}
+
+
+def _measures() -> dict[str, pl.Expr]:
+    """Return offsets; a clock that is alone in its component has none."""
+    is_seen = pl.col("collectives_count") > 0
+    is_own = pl.col("reference") == pl.col("number")
+    exact = pl.when(is_own & (is_seen | (pl.col("component") == 0))).then(0)
+    whole = {"offset_ns": "offset", "uncertainty_ns": "unsure"}
+    found = {
+        name: pl.coalesce(exact, pl.when(is_seen).then(_whole(of)))
+        for name, of in whole.items()
+    }
+    spread = {"residual_ns": "residual", "residual_max_ns": "residual_max"}
+    left = {name: pl.when(is_seen).then(_whole(of)) for name, of in spread.items()}
+    drift = pl.when("has_drift").then(pl.col("drift") * _PPM)
+    return found | left | {"drift_ppm": drift}
+
+
+def _whole(name: str) -> pl.Expr:
+    return pl.col(name).round().cast(pl.Int64)
+
+
+def _is_beyond() -> pl.Expr:
+    """Return whether an offset is beyond its uncertainty anywhere in the window."""
+    until = pl.max_horizontal(
+        pl.col("reference_ns") - pl.col("from_ns"),
+        pl.col("to_ns") - pl.col("reference_ns"),
+    )
+    reach = pl.col("offset").abs() + (pl.col("drift") * until).abs()
+    return (reach > pl.col("uncertainty_ns")).fill_null(value=False)
