@@ -16,6 +16,7 @@ from analysis import (
     lost_time,
     overlap,
     overlap_groups,
+    replays,
     runs,
     stragglers,
 )
@@ -33,6 +34,7 @@ from analysis.late_ranks import LateRanks
 from analysis.lost_time import LostTime
 from analysis.overlap import Overlap
 from analysis.overlap_groups import HidingCosts, OverlapGroups
+from analysis.replays import ReplayCells, Replays, ReplaySteps
 from analysis.runs import Runs
 from analysis.stragglers import StragglerRanks, StragglerSteps, StragglerTests
 from ingest.tables import Table
@@ -52,6 +54,9 @@ RESULTS: Final[tuple[type[Table], ...]] = (
     ClockOffsets,
     CollectiveWaits,
     LateRanks,
+    Replays,
+    ReplayCells,
+    ReplaySteps,
     StragglerSteps,
     StragglerRanks,
     StragglerTests,
@@ -71,6 +76,7 @@ ANALYSES: Final[tuple[Analysis, ...]] = (
     clock_offsets.ANALYSIS,
     collective_waits.ANALYSIS,
     late_ranks.ANALYSIS,
+    replays.ANALYSIS,
     stragglers.ANALYSIS,
     incidents.ANALYSIS,
     interruptions.ANALYSIS,

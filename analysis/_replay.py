@@ -42,8 +42,8 @@ def replays_of(
         try:
             yield _replay(rows, run_id, attempt, trace_id)
         except UnfitTraceError as unfit:
-            steps = rows["step"].n_unique()
-            yield NotReplayable(run_id, attempt, trace_id, str(unfit), steps)
+            seen = (rows["step"].n_unique(), rows.height)
+            yield NotReplayable(run_id, attempt, trace_id, str(unfit), *seen)
 
 
 def _replay(rows: pl.DataFrame, run_id: str, attempt: int, trace_id: str) -> Replay:

@@ -26,6 +26,7 @@ class NotReplayable:
         trace_id: The trace.
         reason: Why, in words.
         steps: Steps seen. [1]
+        operations: Operations seen. [1]
     """
 
     run_id: str
@@ -33,6 +34,7 @@ class NotReplayable:
     trace_id: str
     reason: str
     steps: int
+    operations: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +118,30 @@ class Replay:
     def ideal_ns(self) -> npt.NDArray[np.int64]:
         """Return the ideal length of every operation, by row. [ns]"""
         return self.operations["ideal_ns"].to_numpy().copy()
+
+    def nodes(self) -> pl.DataFrame:
+        """Return the operations of a cell, one row per node, those of its first."""
+        return self.operations.gather_every(self._cells())
+
+    def node_kinds(self) -> list[str]:
+        """Return the kind of each operation of a cell."""
+        return self.nodes()["kind"].cast(pl.String).to_list()
+
+    def dp_ranks(self) -> list[int]:
+        """Return the replicas, ascending, as they stand in the shape."""
+        return self.operations["dp_rank"].unique().sort().to_list()
+
+    def workers(self) -> pl.DataFrame:
+        """Return `dp_rank` and `pp_rank` of each worker, and the `rank` of its first.
+
+        A worker is a stage of a replica, on one rank or on several in parallel.
+        """
+        step = self.operations.filter(pl.col("step") == self.steps[0])
+        return step.group_by("dp_rank", "pp_rank").agg(pl.col("rank").min())
+
+    def _cells(self) -> int:
+        _, steps, replicas, lanes = self.shape
+        return steps * replicas * lanes
 
     def _shaped(self, own_ns: npt.NDArray[np.int64]) -> Times:
         return np.asarray(own_ns, dtype=np.int64).reshape(self.shape)
