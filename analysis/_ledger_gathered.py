@@ -7,6 +7,7 @@ from typing import Final
 import polars as pl
 
 from analysis._analysis import Frames
+from analysis._clock_shifts import clocks_of
 from analysis._collective_ranks import rank_waits
 from analysis._ledger_evidence import Marks, place_known
 from analysis._ledger_log import StepLog, read_log
@@ -67,7 +68,7 @@ def gather(frames: Frames, portion_rows: int) -> Gathered:
         place_known(number_spells(one, restarts), attempts) for one in marks
     )
     redone = rollbacks(shown).collect().lazy()
-    waits = rank_waits(frames[Collectives], attempts)
+    waits = rank_waits(frames[Collectives], attempts, clocks_of(frames))
     windows = traced_cells(overlap, frames[Kernels], waits)
     traced = _mark_redone(number_spells(windows, restarts), redone)
     return Gathered(

@@ -6,6 +6,7 @@ from typing import Final
 import polars as pl
 
 from analysis._analysis import Frames
+from analysis._clock_shifts import clocks_of
 from analysis._straggler_costs import Costs, cost_of
 from analysis._straggler_dates import date
 from analysis._straggler_limits import Limits
@@ -67,7 +68,11 @@ def search(frames: Frames, limits: Limits, portion_rows: int = PORTION_ROWS) -> 
 def _steps(frames: Frames, limits: Limits, portion_rows: int) -> Steps:
     attempts = frames[Attempts]
     traced = traced_steps(
-        frames[Kernels], frames[Overlap], frames[Collectives], attempts
+        frames[Kernels],
+        frames[Overlap],
+        frames[Collectives],
+        attempts,
+        clocks_of(frames),
     )
     steps = rank_steps(frames[StepTimings], traced.lazy(), attempts)
     plan = plan_portions(steps, limits.block_steps, portion_rows)

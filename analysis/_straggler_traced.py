@@ -4,6 +4,7 @@ from typing import Final
 
 import polars as pl
 
+from analysis._clock_shifts import Clocks
 from analysis._collective_matching import PAIR
 from analysis._collective_ranks import waits_in_batches
 from analysis._overlap_chunks import CHUNK_ROWS
@@ -27,6 +28,7 @@ def traced_steps(
     overlap: pl.LazyFrame,
     collectives: pl.LazyFrame,
     attempts: pl.LazyFrame,
+    clocks: Clocks | None = None,
 ) -> pl.DataFrame:
     """Return the steps of traced ranks, with their waits where these are known.
 
@@ -39,13 +41,14 @@ def traced_steps(
         overlap: Rows of Overlap.
         collectives: Rows of Collectives.
         attempts: Rows of Attempts.
+        clocks: What is known of clocks; None: all times are of one clock.
 
     Returns:
         Columns `run_id`, `attempt`, `step`, `rank`, `start_ns`, `duration_ns`,
         `wait_ns`, and `wait_scope` and `data_ns`, which are null.
     """
     windows = _windows(overlap)
-    waits = _waiting(collectives, attempts)
+    waits = _waiting(collectives, attempts, clocks)
     known = _known(windows, waits)
     exposed = pl.DataFrame(schema={"window": pl.UInt32, "wait_ns": pl.Int64})
     if known.height:
@@ -72,7 +75,9 @@ def _windows(overlap: pl.LazyFrame) -> pl.DataFrame:
     return steps.sort(*_TRACE, START, END).with_row_index("window")
 
 
-def _waiting(collectives: pl.LazyFrame, attempts: pl.LazyFrame) -> pl.DataFrame:
+def _waiting(
+    collectives: pl.LazyFrame, attempts: pl.LazyFrame, clocks: Clocks | None
+) -> pl.DataFrame:
     """Return the rows of collectives that make ranks wait, each until it may go on."""
     makes_wait = pl.col("joint") | (pl.col("kind") == PAIR)
     on_gpu = (pl.col("time_basis") == "gpu") & pl.col("device").is_not_null()
@@ -82,7 +87,7 @@ def _waiting(collectives: pl.LazyFrame, attempts: pl.LazyFrame) -> pl.DataFrame:
             waits.filter(makes_wait & on_gpu)
             .select(*_TRACE, START, until.alias(END), "is_complete")
             .collect()
-            for waits in waits_in_batches(collectives, attempts)
+            for waits in waits_in_batches(collectives, attempts, clocks)
         ]
     )
 

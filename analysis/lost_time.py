@@ -17,6 +17,8 @@ from analysis._ledger_seats import number_seats
 from analysis._ledger_zones import frontiers
 from analysis.allocations import Allocations
 from analysis.attempts import Attempts
+from analysis.clock_offsets import ClockOffsets
+from analysis.gpus import Gpus
 from analysis.overlap import Overlap
 from ingest.tables import Checkpoints, Collectives, Kernels, StepTimings, Table
 from ingest.tables import _columns as c
@@ -91,6 +93,8 @@ ANALYSIS: Final = Analysis(
         Kernels,
         Collectives,
         Checkpoints,
+        Gpus,
+        ClockOffsets,
     ),
     outputs=(LostTime,),
     compute=_compute,

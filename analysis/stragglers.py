@@ -10,6 +10,7 @@ from analysis._straggler_limits import THRESHOLDS, Limits
 from analysis._straggler_search import search
 from analysis._straggler_work import PORTION_ROWS
 from analysis.attempts import Attempts
+from analysis.clock_offsets import ClockOffsets
 from analysis.gpus import Gpus
 from analysis.overlap import Overlap
 from ingest.tables import (
@@ -140,6 +141,7 @@ ANALYSIS: Final = Analysis(
         Attempts,
         Gpus,
         Overlap,
+        ClockOffsets,
     ),
     outputs=(StragglerSteps, StragglerRanks, StragglerTests),
     compute=_compute,
