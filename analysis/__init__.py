@@ -5,6 +5,7 @@ from typing import Final
 from analysis import (
     allocations,
     attempts,
+    bandwidth_checks,
     clock_offsets,
     collective_waits,
     energy,
@@ -13,6 +14,8 @@ from analysis import (
     interrupt_rates,
     interruptions,
     late_ranks,
+    latency_anatomy,
+    latency_models,
     lost_time,
     overlap,
     overlap_groups,
@@ -23,6 +26,7 @@ from analysis import (
 from analysis._analysis import Analysis, Frames, Results, Thresholds
 from analysis.allocations import Allocations
 from analysis.attempts import Attempts
+from analysis.bandwidth_checks import BandwidthChecks
 from analysis.clock_offsets import ClockOffsets
 from analysis.collective_waits import CollectiveWaits
 from analysis.energy import Energy
@@ -31,6 +35,8 @@ from analysis.incidents import IncidentEvents, Incidents
 from analysis.interrupt_rates import InterruptRates
 from analysis.interruptions import Interruptions
 from analysis.late_ranks import LateRanks
+from analysis.latency_anatomy import LatencyAnatomy, LatencySizes
+from analysis.latency_models import LatencyModels
 from analysis.lost_time import LostTime
 from analysis.overlap import Overlap
 from analysis.overlap_groups import HidingCosts, OverlapGroups
@@ -54,6 +60,10 @@ RESULTS: Final[tuple[type[Table], ...]] = (
     ClockOffsets,
     CollectiveWaits,
     LateRanks,
+    BandwidthChecks,
+    LatencyAnatomy,
+    LatencySizes,
+    LatencyModels,
     Replays,
     ReplayCells,
     ReplaySteps,
@@ -76,6 +86,9 @@ ANALYSES: Final[tuple[Analysis, ...]] = (
     clock_offsets.ANALYSIS,
     collective_waits.ANALYSIS,
     late_ranks.ANALYSIS,
+    bandwidth_checks.ANALYSIS,
+    latency_anatomy.ANALYSIS,
+    latency_models.ANALYSIS,
     replays.ANALYSIS,
     stragglers.ANALYSIS,
     incidents.ANALYSIS,
