@@ -11,10 +11,8 @@ from analysis._replay_graph import Graph, graph_of
 from analysis._replay_lengths import ideal_lengths, own_lengths
 from analysis._replay_rows import UnfitTraceError, seat_rows
 from analysis._replay_steps import NotReplayable, Replay
+from analysis._replay_traces import TRACE, traces_in
 from analysis._trace_attempts import place_traces
-
-#: What tells traces apart.
-TRACE: Final = ("run_id", "attempt", "trace_id")
 
 #: Columns of operations that a replay reads.
 _READ: Final = (
@@ -34,16 +32,18 @@ def replays_of(
     """
     at_ns = pl.coalesce("start_ns", "offset_ns")
     placed = place_traces(operations.with_columns(_at_ns=at_ns), attempts, "_at_ns")
-    keys = placed.select(TRACE).unique().collect(engine="streaming").sort(TRACE)
-    for run_id, attempt, trace_id in keys.iter_rows():
-        is_one = (pl.col("run_id") == run_id) & (pl.col("trace_id") == trace_id)
-        mine = placed.filter(is_one & (pl.col("attempt") == attempt))
+    for trace in traces_in(placed):
+        is_one = (pl.col("run_id") == trace.run_id) & (
+            pl.col("attempt") == trace.attempt
+        )
+        mine = placed.filter(is_one & pl.col("trace_id").is_in(trace.trace_ids))
         rows = mine.select(_READ).collect(engine="streaming")
+        name = (trace.run_id, trace.attempt, trace.trace_ids[0])
         try:
-            yield _replay(rows, run_id, attempt, trace_id)
+            yield _replay(rows, *name)
         except UnfitTraceError as unfit:
             seen = (rows["step"].n_unique(), rows.height)
-            yield NotReplayable(run_id, attempt, trace_id, str(unfit), *seen)
+            yield NotReplayable(*name, str(unfit), *seen)
 
 
 def _replay(rows: pl.DataFrame, run_id: str, attempt: int, trace_id: str) -> Replay:

@@ -35,9 +35,9 @@ _LADDER: Final[tuple[tuple[str, Callable[[Slowdowns, list[Block]], Found]], ...]
     ("worker", workers),
     ("sequence_length", sequence_lengths),
     ("garbage_collection", pauses),
+    ("communication", communication),
     ("last_stage", last_stage),
     ("stage", some_stage),
-    ("communication", communication),
 )
 
 #: Names of causes.

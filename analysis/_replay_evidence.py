@@ -14,8 +14,7 @@ from analysis._replay_passes import (
     stage_times,
     without_pauses,
 )
-from analysis._replay_slowdowns import Slowdowns
-
+from analysis._replay_slowdowns import Slowdowns, workers_mask
 
 #: Workers that are named one by one.
 _NAMED: Final = 3
@@ -43,28 +42,41 @@ def _evidence(share: float | None, text: str) -> Found:
     return Evidence(share, f"{text}, {100 * share:.1f} % of the slowdown is gone")
 
 
-def workers(slow: Slowdowns, _: list[Block]) -> Found:
+def workers(slow: Slowdowns, blocks: list[Block]) -> Found:
     """Return what the slowest workers explain, where they are less than a stage."""
     seats = slow.slowest.group_by("pp_rank").agg(found=pl.len().cast(pl.Int64))
     replicas = slow.scenarios.own.shape[2]
     if (seats["found"] >= replicas).any():
         return None
-    named = [
-        f"dp {replica} stage {stage} (rank {rank})"
-        for replica, stage, rank in slow.slowest.select(
-            "dp_rank", "pp_rank", "rank"
-        ).iter_rows()
-    ]
+    told = slow.slowest.select("dp_rank", "pp_rank", "rank").iter_rows()
+    named = [f"dp {dp} stage {stage} (rank {rank})" for dp, stage, rank in told]
     rest = len(named) - _NAMED
     some = ", ".join(named[:_NAMED]) + (f" and {rest} more" if rest > 0 else "")
-    return _evidence(slow.m_w, f"with the slowest 3 % of workers ideal: {some}")
+    ratio = _passes_beside_others(slow, blocks)
+    text = f"passes of {some} take {ratio:.2f} times as long as those of others"
+    return _evidence(slow.m_w, f"{text}; with the slowest 3 % of workers ideal")
+
+
+def _passes_beside_others(slow: Slowdowns, blocks: list[Block]) -> float:
+    """Return how long passes of the slowest workers are beside others of a stage."""
+    mask = workers_mask(slow.scenarios, slow.slowest)
+    mine, others = 0.0, 0.0
+    for block in blocks:
+        nodes = np.concatenate([block.forward, block.backward])
+        slowest = mask[nodes[0], 0, :, 0]
+        if slowest.any():
+            own = slow.scenarios.own[nodes]
+            mine += float(own[:, :, slowest].mean())
+            others += float(own[:, :, ~slowest].mean())
+    return mine / others if others else 1.0
 
 
 def sequence_lengths(slow: Slowdowns, blocks: list[Block]) -> Found:
     """Return what equal micro-batches explain, where that is more than a slow stage.
 
     A slow last stage makes what its micro-batches differ by cost more: it is compared
-    with its passes scaled to those of the other stages, differences kept.
+    with its passes scaled to those of the other stages, differences kept. Both count
+    together, and the larger part names the cause.
     """
     scenarios = slow.scenarios
     lengths = scenarios.replace(
@@ -73,16 +85,16 @@ def sequence_lengths(slow: Slowdowns, blocks: list[Block]) -> Found:
     share = slow.share(lengths)
     last = int(scenarios.stage.max())
     if share is None or not last:
-        return _evidence(share, "with the micro-batches of each worker alike")
+        return _evidence(share, "with all micro-batches alike")
     scaled = scenarios.replay.step_times(like_others(scenarios, blocks, last))
-    stage = slow.share(scaled) or 0.0
+    stage = max(slow.share(scaled) or 0.0, 0.0)
     if share < stage:
         return None
     text = (
-        f"a last stage as fast as the others takes {100 * stage:.1f} % of it;"
-        " with the micro-batches of each worker alike"
+        f"with all micro-batches alike, {100 * share:.1f} % of the slowdown is gone;"
+        f" with a last stage as fast as others, {100 * stage:.1f} %"
     )
-    return _evidence(share, text)
+    return Evidence(share + stage, text)
 
 
 def pauses(slow: Slowdowns, blocks: list[Block]) -> Found:

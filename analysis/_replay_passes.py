@@ -106,10 +106,14 @@ def pass_nodes(scenarios: Scenarios, blocks: list[Block]) -> Mask:
 
 
 def balanced(scenarios: Scenarios, blocks: list[Block]) -> Times:
-    """Return lengths with all micro-batches of a worker alike, at their mean. [ns]"""
-    lengths = np.zeros((scenarios.own.shape[0], 1, *scenarios.own.shape[2:]))
+    """Return lengths with all micro-batches of a stage alike, at their mean. [ns]
+
+    The mean is over replicas, too: sequences can be exchanged between them.
+    """
+    nodes_of_cell, _, _, lanes = scenarios.own.shape
+    lengths = np.zeros((nodes_of_cell, 1, 1, lanes))
     for nodes in _groups(blocks):
-        lengths[nodes] = scenarios.own[nodes].mean(axis=(0, 1), keepdims=True)
+        lengths[nodes] = scenarios.own[nodes].mean(axis=(0, 1, 2), keepdims=True)
     return lengths.round().astype(np.int64)
 
 

@@ -1,0 +1,59 @@
+"""Traces that are replayed together: parts of one job, a file for each rank or host."""
+
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+import polars as pl
+
+#: What tells traces apart.
+TRACE: Final = ("run_id", "attempt", "trace_id")
+
+
+class Trace(NamedTuple):
+    """One trace, or several that are parts of one.
+
+    Attributes:
+        run_id: Run.
+        attempt: Attempt of the run.
+        trace_ids: Parts; the first names the whole.
+    """
+
+    run_id: str
+    attempt: int
+    trace_ids: tuple[str, ...]
+
+
+def traces_in(placed: pl.LazyFrame) -> Iterator[Trace]:
+    """Return the traces of operations, parts together.
+
+    Traces of an attempt are parts of one if no rank is in two of them, they have a step
+    in common, and their times are on the calendar: clocks that begin with each file
+    cannot be compared.
+
+    Args:
+        placed: Rows of Operations, an attempt in each.
+    """
+    told = (
+        placed.group_by(*TRACE, "rank")
+        .agg(
+            pl.col("step").min().alias("first"),
+            pl.col("step").max().alias("last"),
+            (pl.col("start_ns").is_not_null() & pl.col("offset_ns").is_null())
+            .all()
+            .alias("is_dated"),
+        )
+        .collect(engine="streaming")
+    )
+    attempts = told.sort(*TRACE, "rank").partition_by(TRACE[:2], maintain_order=True)
+    for ranks in attempts:
+        run_id, attempt = ranks.select(TRACE[:2]).row(0)
+        ids = [str(one) for one in ranks["trace_id"].unique().sort()]
+        parts = [tuple(ids)] if _are_parts(ranks) else [(one,) for one in ids]
+        yield from (Trace(str(run_id), int(attempt), part) for part in parts)
+
+
+def _are_parts(ranks: pl.DataFrame) -> bool:
+    """Whether ranks are in one trace each, dated, all through a common step."""
+    is_once = ranks["rank"].n_unique() == ranks.height
+    common = ranks.select(pl.col("first").max() <= pl.col("last").min()).item()
+    return bool(is_once and common and ranks["is_dated"].all())
