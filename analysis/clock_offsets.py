@@ -1,4 +1,4 @@
-"""One row per clock and window: how far it is from the others, and how sure that is."""
+"""One row per clock and spell: how far it is from the others, and how sure that is."""
 
 from typing import ClassVar, Final
 
@@ -15,28 +15,28 @@ from ingest.tables import _columns as c
 
 
 class ClockOffsets(Table):
-    """One row per clock and window: how far it is from the others, how sure that is."""
+    """One row per clock and spell: how far it is from the others, how sure that is."""
 
-    key: ClassVar = ("run_id", "attempt", "clock", "window")
+    key: ClassVar = ("run_id", "attempt", "clock", "spell")
 
     run_id = c.identifier("Run that the row belongs to.")
     attempt = c.index("Attempt of the run, counted from zero.")
     clock = c.identifier("Host whose clock it is; its trace where no host is known.")
-    window = c.index("Spell of profiling, ten minutes at most, counted from zero.")
+    spell = c.index("Spell of profiling, ten minutes at most, counted from zero.")
     host = c.identifier("Node of the clock.", nullable=True)
     state = c.choice(
         "Whether the others are held against it, it is held against the reference, or"
-        " it shares no collective with the reference of the window.",
+        " it shares no collective with the reference of the spell.",
         ("reference", "estimated", "unknown"),
     )
-    reason = c.text("Why nothing connects it to the reference of the window.")
+    reason = c.text("Why nothing connects it to the reference of the spell.")
     component = c.index(
         "Clocks that collectives connect, the largest such set first; times of two"
         " components cannot be compared."
     )
     reference_clock = c.identifier("Clock that it is held against: its component's.")
-    from_ns = c.time_ns("First time that it was read in the window.")
-    to_ns = c.time_ns("Last time that it was read in the window.")
+    from_ns = c.time_ns("First time that it was read in the spell.")
+    to_ns = c.time_ns("Last time that it was read in the spell.")
     reference_ns = c.time_ns("Moment that the offset is of.")
     offset_ns = dy.Int64(
         nullable=True,
@@ -44,7 +44,7 @@ class ClockOffsets(Table):
         metadata={"unit": "ns"},
     )
     drift_ppm = c.real(
-        "Faster than its reference, in parts in a million; null where the window is too"
+        "Faster than its reference, in parts in a million; null where the spell is too"
         " short, or holds too few collectives, to tell.",
         nullable=True,
     )
@@ -54,7 +54,7 @@ class ClockOffsets(Table):
     )
     residual_max_ns = c.duration_ns("Most that one of its ends is off.", nullable=True)
     uncertainty_ns = c.duration_ns(
-        "What the offset may be off, anywhere in the window: ranks leave apart, and"
+        "What the offset may be off, anywhere in the spell: ranks leave apart, and"
         " chance.",
         nullable=True,
     )
@@ -81,13 +81,17 @@ def find_clock_offsets(
         gpus: GPUs, for the hosts of ranks; None: only collectives tell them.
 
     Returns:
-        One row per clock and window; none where no time is of a GPU's clock.
+        One row per clock and spell; none where no time is of a GPU's clock.
     """
     hosts = hosts_of_ranks(Gpus.create_empty().lazy() if gpus is None else gpus)
     seen, ends = seen_by_clocks(
         collectives, attempts, lambda rows: name_clocks(rows, hosts)
     )
-    rows = answers(seen, ends).select(ClockOffsets.column_names())
+    rows = (
+        answers(seen, ends)
+        .rename({"window": "spell"})
+        .select(ClockOffsets.column_names())
+    )
     return ClockOffsets.validate(rows.sort(ClockOffsets.key), cast=True)
 
 
