@@ -21,8 +21,8 @@ def axes_of_groups(collectives: pl.LazyFrame, runs: pl.LazyFrame) -> pl.DataFram
 
     A description that names one axis counts. Else the members that the group prints are
     placed in the layout of the run: the axis along which they differ is the group's. A
-    group along context and data together sums gradients: it counts as data-parallel, and
-    so does one of ranks that hold the same experts.
+    group along context and data together sums gradients: it counts as data-parallel,
+    and so does one of ranks that hold the same experts.
 
     Args:
         collectives: Rows of Collectives.

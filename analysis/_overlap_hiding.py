@@ -5,7 +5,15 @@ from typing import Final
 import polars as pl
 
 from analysis._overlap_walk import Chunk
-from analysis.intervals import END, START, intersection, lengths
+from analysis._windows import split_by_windows
+from analysis.intervals import END, START, union
+from analysis.robust import robust_sd
+
+#: Standard error of a median over sd / sqrt(n), of normal values: sqrt(pi / 2). [1]
+MEDIAN_ERROR: Final = 1.2533
+
+#: Standard errors that 95 % of a normal distribution lie within. [1]
+WITHIN_95: Final = 1.96
 
 #: Kernels that are on, and how long they were beside communication so far. [ns]
 OPEN: Final = {
@@ -50,10 +58,11 @@ def beside(chunk: Chunk, still_on: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataF
         pl.min_horizontal(END, "to_ns").alias(END),
     )
     talking = chunk.work.lazy().filter(pl.col("kind").is_not_null())
-    shared = lengths(intersection(here, talking, ["number"], ["id"]), ["id"])
-    seen = rows.join(shared.collect(), on="id", how="left").with_columns(
-        pl.col("beside_ns") + pl.col("length_ns").fill_null(0)
-    )
+    cut = split_by_windows(here, union(talking, ["number"]), ["number"])
+    length = (pl.col(END) - pl.col(START)).sum().alias("length_ns")
+    seen = rows.join(
+        cut.group_by("id").agg(length).collect(), on="id", how="left"
+    ).with_columns(pl.col("beside_ns") + pl.col("length_ns").fill_null(0))
     is_over = pl.col(END) <= pl.col("to_ns")
     duration = (pl.col(END) - pl.col(START)).alias("duration_ns")
     run = seen.filter(is_over).with_columns(duration).select(list(RUN))
@@ -72,23 +81,37 @@ def costs(run: pl.DataFrame, least_kernels: float, least_share: float) -> pl.Dat
         Columns `number`, `name`, and those of HidingCosts that are measured.
     """
     duration, time = pl.col("duration_ns"), pl.col("beside_ns")
-    alone = time == 0
-    overlapped = (time > 0) & (time >= least_share * duration)
-    medians = (
-        run.filter(duration > 0)
-        .group_by("number", "name")
-        .agg(
-            alone_count=alone.sum().cast(pl.Int64),
-            overlapped_count=overlapped.sum().cast(pl.Int64),
-            alone_ns=duration.filter(alone).median(),
-            overlapped_ns=duration.filter(overlapped).median(),
-        )
-    )
+    sorts = {
+        "alone": time == 0,
+        "overlapped": (time > 0) & (time >= least_share * duration),
+    }
+    measured = [
+        measure.alias(f"{sort}_{name}")
+        for sort, chosen in sorts.items()
+        for name, measure in _measures(duration.filter(chosen)).items()
+    ]
+    medians = run.filter(duration > 0).group_by("number", "name").agg(measured)
     counts = pl.min_horizontal("alone_count", "overlapped_count")
-    known = medians.filter(counts >= least_kernels)
+    return _compared(medians.filter(counts >= least_kernels))
+
+
+def _measures(lengths: pl.Expr) -> dict[str, pl.Expr]:
+    error = MEDIAN_ERROR * robust_sd(lengths) / lengths.len().sqrt()
+    return {
+        "count": lengths.len().cast(pl.Int64),
+        "ns": lengths.median(),
+        "error": error / lengths.median(),
+    }
+
+
+def _compared(medians: pl.DataFrame) -> pl.DataFrame:
     slower = pl.col("overlapped_ns") - pl.col("alone_ns")
-    return known.with_columns(
+    ratio = pl.col("overlapped_ns") / pl.col("alone_ns")
+    far = WITHIN_95**2 * (pl.col("alone_error") ** 2 + pl.col("overlapped_error") ** 2)
+    return medians.with_columns(
         pl.col("name").cast(pl.String),
-        slowdown_ratio=pl.col("overlapped_ns") / pl.col("alone_ns"),
+        slowdown_ratio=ratio,
+        slowdown_low_ratio=ratio * (-far.sqrt()).exp(),
+        slowdown_high_ratio=ratio * far.sqrt().exp(),
         cost_ns=(slower * pl.col("overlapped_count")).round().cast(pl.Int64),
     )

@@ -101,8 +101,8 @@ def time_alone(
         Columns of `by` and `who`, and `length_ns`: a row for each that was on alone for
         any time, and one, its columns of `who` null, for several at once. [ns]
     """
-    groups = intervals.select(by).unique().with_row_index("_group")
-    names = intervals.select(who).unique().with_row_index("_name")
+    groups = intervals.select(by).unique().sort(by).with_row_index("_group")
+    names = intervals.select(who).unique().sort(who).with_row_index("_name")
     found = intervals.join(groups, on=list(by), nulls_equal=True).join(
         names, on=list(who), nulls_equal=True
     )

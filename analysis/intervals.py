@@ -63,11 +63,13 @@ def union(intervals: pl.LazyFrame, by: Sequence[str]) -> pl.LazyFrame:
     columns = [*by, START, END]
     lasting = intervals.select(columns).filter(pl.col(START) < pl.col(END))
     ordered = lasting.sort(columns)
-    before = pl.col(END).cum_max().shift(1).over(by)
+    reached = pl.col(END).cum_max().over(by)
+    before = reached.shift(1).over(by)
     opens = (pl.col(START) > before).fill_null(value=True)
-    merged = ordered.with_columns(_number=opens.cum_sum())
-    bounds = merged.group_by(*by, "_number").agg(pl.col(START).min(), pl.col(END).max())
-    return bounds.select(columns).sort(columns)
+    marked = ordered.with_columns(reached.alias(END), _opens=opens)
+    closes = pl.col("_opens").shift(-1).fill_null(value=True)
+    first = pl.col(*by, START).filter(pl.col("_opens"))
+    return marked.select(first, pl.col(END).filter(closes))
 
 
 def gaps(intervals: pl.LazyFrame, by: Sequence[str]) -> pl.LazyFrame:

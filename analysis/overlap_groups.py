@@ -104,6 +104,11 @@ class HidingCosts(Table):
     alone_ns = c.quantity("Median length of those alone.", "ns")
     overlapped_ns = c.quantity("Median length of those beside communication.", "ns")
     slowdown_ratio = c.ratio("Second median over the first.")
+    slowdown_low_ratio = c.ratio(
+        "Lower end of its 95 % interval, from the spread of either sort's middle; wide"
+        " where kernels of one name do work of several sizes."
+    )
+    slowdown_high_ratio = c.ratio("Upper end of that interval.")
     cost_ns = c.number(
         "Difference of the medians times the overlapped kernels: what hiding costs."
         " Negative where they are shorter. [ns]"

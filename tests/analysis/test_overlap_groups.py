@@ -1,7 +1,7 @@
 """Which communication is exposed, against drawn timelines and sets of nanoseconds."""
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final
 
 import hypothesis.strategies as st
 import polars as pl
@@ -254,7 +254,7 @@ WORK = st.lists(
     min_size=1,
     max_size=14,
 )
-OF_SPLIT = {
+OF_SPLIT: Final[Mapping[str, Callable[[list[str]], str]]] = {
     "kind": lambda what: what[0].removeprefix("_"),
     "parallel": lambda what: (*what, "unknown")[2],
     "parallel_and_kind": lambda what: f"{(*what, 'unknown')[2]} {what[0]}",
