@@ -19,6 +19,7 @@ from analysis import (
     lost_time,
     overlap,
     overlap_groups,
+    pipeline_bubbles,
     replays,
     runs,
     stragglers,
@@ -40,9 +41,15 @@ from analysis.latency_models import LatencyModels
 from analysis.lost_time import LostTime
 from analysis.overlap import Overlap
 from analysis.overlap_groups import HidingCosts, OverlapGroups
+from analysis.pipeline_bubbles import PipelineBubbles
 from analysis.replays import ReplayCells, Replays, ReplaySteps
 from analysis.runs import Runs
-from analysis.stragglers import StragglerRanks, StragglerSteps, StragglerTests
+from analysis.stragglers import (
+    StragglerEvidence,
+    StragglerRanks,
+    StragglerSteps,
+    StragglerTests,
+)
 from ingest.tables import Table
 
 #: Tables that analyses fill.
@@ -69,8 +76,10 @@ RESULTS: Final[tuple[type[Table], ...]] = (
     ReplaySteps,
     StragglerSteps,
     StragglerRanks,
+    StragglerEvidence,
     StragglerTests,
     InterruptRates,
+    PipelineBubbles,
     LostTime,
     Energy,
 )
@@ -94,6 +103,7 @@ ANALYSES: Final[tuple[Analysis, ...]] = (
     incidents.ANALYSIS,
     interruptions.ANALYSIS,
     interrupt_rates.ANALYSIS,
+    pipeline_bubbles.ANALYSIS,
     lost_time.ANALYSIS,
     energy.ANALYSIS,
 )

@@ -2,8 +2,9 @@
 
 Each worker has a stream for computing, one for collectives with its replicas, and four
 for what it sends and receives. A send starts when its task has ended and the stream is
-free; a receive is posted as soon as its stream is free. Both end together, a transfer
-after the later of the two. A task starts when the stage is free and its input is there.
+free; a receive is posted one task ahead: when the task of its kind before the one that
+needs it has ended, and the stream is free. Both end together, a transfer after the
+later of the two. A task starts when the stage is free and its input is there.
 Steps begin for all workers at once, so that each is simulated from zero; all steps and
 replicas are simulated side by side, and nothing else is in a loop but tasks.
 """
@@ -65,12 +66,31 @@ def run_clock(pipeline: "Pipeline", lengths: Lengths) -> Clock:
     streams = _Streams(pipeline, lengths, clock)
     for place in _in_turn(order, streams):
         streams.do(place)
+    if pipeline.chunks > 1:
+        _move_nothing(clock)
     for stage in range(pipeline.stages):
         scattered = _meet(streams.computed[stage], lengths.scattered[stage])
         clock.scattered.append(scattered)
         end = scattered[1] + lengths.optimized[stage]
         clock.optimized.append((scattered[1], end))
     return clock
+
+
+def _move_nothing(clock: Clock) -> None:
+    """Add what schedules of several chunks record at the ends of the model.
+
+    There each task is received and sent, too, but nothing is moved and nothing waits.
+    """
+    for stage, tasks in enumerate(clock.order):
+        for way in (FORWARD, BACKWARD):
+            same = [Place(stage, task) for task in tasks if _way(task) == way]
+            ended = sent = received = clock.gathered[stage][1]
+            for place in same:
+                at = np.maximum(received, ended)
+                received = clock.receives.setdefault(place, (at, at))[1]
+                ended = clock.tasks[place][1]
+                at = np.maximum(sent, ended)
+                sent = clock.sends.setdefault(place, (at, at))[1]
 
 
 def _meet(arrival: Times, length: Times) -> tuple[Times, Times]:
@@ -106,35 +126,41 @@ class _Streams:
         self.computed = list(opened)
         self._sent = [list(opened), list(opened)]
         self._received = [list(opened), list(opened)]
+        self._ended = [list(opened), list(opened)]
 
     def has_input(self, place: Place) -> bool:
         source = place.task.upstream(place.stage, *self._size)
         return source is None or source in self._clock.tasks
 
     def do(self, place: Place) -> None:
-        """Compute a task, and send what it gives."""
+        """Receive the input of a task, and compute it."""
         stage, task = place
-        received = self._clock.receives.get(place)
         start = self.computed[stage]
-        if received is not None:
-            start = np.maximum(start, received[1])
+        source = task.upstream(stage, *self._size)
+        if source is not None and source.stage != stage:
+            start = np.maximum(start, self._receive(source, place))
         lengths = self._lengths.forward if task.is_forward else self._lengths.backward
         end = start + lengths[stage, task.chunk, task.microbatch]
         self._clock.tasks[place] = start, end
         self.computed[stage] = end
-        target = task.downstream(stage, *self._size)
-        if target is not None and target.stage != stage:
-            self._send(place, target, end)
+        self._ended[_way(task)][stage] = end
 
-    def _send(self, place: Place, target: Place, ready: Times) -> None:
-        stage, task = place
-        direction = FORWARD if task.is_forward else BACKWARD
+    def _receive(self, source: Place, place: Place) -> Times:
+        """Move what a task needs to its stage; return when it is there. [ns]"""
+        task, way = source.task, _way(source.task)
+        sent = self._clock.tasks[source][1]
+        started = np.maximum(sent, self._sent[way][source.stage])
+        posted = np.maximum(
+            self._received[way][place.stage], self._ended[way][place.stage]
+        )
         lengths = self._lengths.sent if task.is_forward else self._lengths.returned
-        start = np.maximum(ready, self._sent[direction][stage])
-        posted = self._received[direction][target.stage]
-        length = lengths[stage, task.chunk, task.microbatch]
-        end = np.maximum(start, posted) + length
-        self._clock.sends[place] = start, end
-        self._clock.receives[target] = posted, end
-        self._sent[direction][stage] = end
-        self._received[direction][target.stage] = end
+        length = lengths[source.stage, task.chunk, task.microbatch]
+        end = np.maximum(started, posted) + length
+        self._clock.sends[source] = started, end
+        self._clock.receives[place] = posted, end
+        self._sent[way][source.stage] = self._received[way][place.stage] = end
+        return np.asarray(end, np.int64)
+
+
+def _way(task: Task) -> int:
+    return FORWARD if task.is_forward else BACKWARD

@@ -104,15 +104,14 @@ def _computed(simulation: "Simulation", is_forward: bool) -> Iterator[_Line]:
 
 
 def _moved(simulation: "Simulation", is_forward: bool) -> Iterator[_Line]:
-    """Yield sends and receives; both are in the order in which they happened."""
+    """Yield sends and receives, those of a stage in the order of their tasks."""
     clock = simulation.clock
     for kinds, times in ((_SEND, clock.sends), (_RECEIVE, clock.receives)):
-        counts = [0] * len(clock.order)
-        for (stage, task), (start, end) in times.items():
-            if task.is_forward is is_forward:
-                number = counts[stage]
+        for stage, tasks in enumerate(clock.order):
+            same = (Place(stage, one) for one in tasks if one.is_forward is is_forward)
+            moved = [times[place] for place in same if place in times]
+            for number, (start, end) in enumerate(moved):
                 yield _Line(kinds[is_forward], stage, None, None, number, start, end)
-                counts[stage] += 1
 
 
 def _spread(

@@ -102,7 +102,10 @@ def test_a_task_waits_for_its_input_and_its_stage() -> None:
 
 
 def test_sends_and_receives_are_pairs_that_end_together() -> None:
-    rows = operations(simulate(FULL))
+    # at the ends of the model sends and receives are recorded that move nothing
+    rows = operations(simulate(FULL)).filter(pl.col("duration_ns") > 0)
+    place = pl.col("sequence").rank("dense").over("step", "rank", "kind")
+    rows = rows.with_columns(sequence=place)
     for way, step in (("forward", 1), ("backward", -1)):
         sent, received = (
             rows.filter(pl.col("kind") == f"{way}-{end}") for end in ("send", "recv")
@@ -179,5 +182,5 @@ def test_a_large_pipeline_is_made_in_seconds() -> None:
         stages=16, microbatches=16, chunks=2, replicas=128, steps=2, sd=0.02
     )
     rows = operations(simulate(large))
-    assert rows.height == 2 * 2048 * (64 + 3) + 2 * 128 * 4 * (16 * 32 - 16)
+    assert rows.height == 2 * 2048 * (6 * 32 + 3)
     assert time.process_time() - started < 5
