@@ -3,26 +3,27 @@
 import polars as pl
 
 from analysis._analysis import Frames
-from analysis._straggler_causes import find_causes
+from analysis._straggler_causes import causes_of, find_evidence
 from analysis._straggler_search import Search
 from analysis._straggler_tests import smallest_visible
 from analysis._straggler_things import RANK
 from analysis.attempts import Attempts
-from ingest.tables import Failures, PowerSamples, StepTimings
+from ingest.tables import StepTimings
 
 
-def slow_things(search: Search, frames: Frames) -> pl.DataFrame:
-    """Return what is slow, where it is, what it costs alone, and why."""
+def slow_things(search: Search, frames: Frames) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Return what is slow, where it is, what it costs alone and why; and the evidence.
+
+    Returns:
+        Rows of StragglerRanks and of StragglerEvidence.
+    """
     if search.slow.is_empty():
-        return search.slow
+        return search.slow, search.slow
     costs, seats = search.costs, search.steps.seats
     told = search.slow.join(costs.losses, on="spell")
-    causes = find_causes(
-        told, costs.spans, seats, frames[PowerSamples], frames[Failures]
-    )
-    places = _places(costs.spans, seats)
-    placed = told.join(causes, on="spell").join(places, on="spell")
-    return placed
+    evidence = find_evidence(told, costs.spans, seats, frames)
+    placed = told.join(causes_of(evidence), on="spell")
+    return placed.join(_places(costs.spans, seats), on="spell"), evidence
 
 
 def _places(spans: pl.DataFrame, seats: pl.DataFrame) -> pl.DataFrame:

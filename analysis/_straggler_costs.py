@@ -86,5 +86,12 @@ def _sums(losses: pl.DataFrame, normal: float) -> pl.DataFrame:
         steps_late=late.sum(),
         lost_gpu_ns=pl.col("lost_gpu_ns").sum(),
         excess_ns=pl.col("excess_ns").sum(),
-        excess_data_ns=pl.col("excess_data_ns").sum(),
+        excess_data_ns=_sum_if_told("excess_data_ns"),
+        excess_transfer_ns=_sum_if_told("excess_transfer_ns"),
+        step_rows=pl.col("step_rows").sum(),
     )
+
+
+def _sum_if_told(name: str) -> pl.Expr:
+    """Return a sum that is null where no step tells a part of it. [ns]"""
+    return pl.when(pl.col(name).is_not_null().any()).then(pl.col(name).sum())

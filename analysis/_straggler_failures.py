@@ -28,7 +28,8 @@ def failures_of(
         failures: Rows of Failures.
 
     Returns:
-        Columns `spell` and `events`, the codes with their counts in words.
+        Columns `spell`, `events`, the codes with their counts in words, and
+        `event_rows`, how many.
     """
     placed = spans.join(seats, on=list(RANK)).filter(pl.col("host").is_not_null())
     time = Failures.time_ns.col
@@ -49,7 +50,9 @@ def failures_of(
     order = ["spell", "events", "source", "code"]
     ordered = counted.sort(order, descending=[False, True, False, False])
     said = phrase("{} {} ({})", "source", "code", "events").str.join(", ")
-    return ordered.group_by("spell", maintain_order=True).agg(events=said)
+    return ordered.group_by("spell", maintain_order=True).agg(
+        event_rows=pl.col("events").sum().cast(pl.Int64), events=said
+    )
 
 
 def _is_its_gpu() -> pl.Expr:

@@ -9,6 +9,8 @@ from analysis._straggler_things import RANK
 
 _STEP: Final = ("run_id", "attempt", "step")
 
+_EXCESS: Final = ("excess_ns", "excess_data_ns", "excess_transfer_ns")
+
 #: Sums of GPU time need it: a product of ns and ranks may pass Int64.
 _WIDE: Final = pl.Int128
 
@@ -88,16 +90,19 @@ def losses_of(rows: pl.DataFrame, spell: str, ratio: str) -> pl.DataFrame:
 
     Returns:
         Columns of a step, `spell`, `ratio`, `excess_ns` (work that a repair saves),
-        `excess_data_ns` (of it, beyond the typical wait for input), `lost_gpu_ns`.
+        `excess_data_ns` (of it, beyond the typical wait for input),
+        `excess_transfer_ns` (beyond the typical transfer), `lost_gpu_ns` and
+        `step_rows` (ranks of the thing).
     """
     work = pl.col("work_ns")
     is_slow = pl.col(spell).is_not_null()
-    typical = pl.col("data_ns").median().over(_STEP)
+    data, transfer = pl.col("data_ns"), pl.col("transfer_ns")
     told = rows.with_columns(
         slowest=work.max().over(_STEP),
         healthy=work.filter(~is_slow).max().over(_STEP).fill_null(0),
         excess_ns=work - pl.col("repaired_ns"),
-        excess_data_ns=pl.col("data_ns") - typical,
+        excess_data_ns=data - data.median().over(_STEP),
+        excess_transfer_ns=transfer - transfer.median().over(_STEP),
         ranks=pl.len().over(_STEP).cast(_WIDE),
     )
     things = (
@@ -105,7 +110,8 @@ def losses_of(rows: pl.DataFrame, spell: str, ratio: str) -> pl.DataFrame:
         .group_by(*_STEP, spell=spell)
         .agg(
             pl.col(ratio).median().alias("ratio"),
-            pl.col("excess_ns", "excess_data_ns").median(),
+            pl.col(_EXCESS).median(),
+            pl.len().cast(pl.Int64).alias("step_rows"),
             pl.col("slowest", "healthy", "ranks").first(),
             pl.col("work_ns", "repaired_ns").max(),
         )
@@ -115,5 +121,5 @@ def losses_of(rows: pl.DataFrame, spell: str, ratio: str) -> pl.DataFrame:
     only = pl.len().over(_STEP) == 1
     left = pl.max_horizontal("healthy", "repaired_ns", pl.when(~only).then(other))
     lost = (pl.col("slowest") - left).clip(0) * pl.col("ranks")
-    columns = ["spell", "ratio", "excess_ns", "excess_data_ns", "lost_gpu_ns"]
+    columns = ["spell", "ratio", *_EXCESS, "lost_gpu_ns", "step_rows"]
     return things.with_columns(lost_gpu_ns=lost).select(*_STEP, *columns)

@@ -28,6 +28,8 @@ STATISTICS: Final = (
     "clock_mhz",
     "limit_w",
     "at_limit",
+    "power_w",
+    "utilization",
 )
 
 _UNIQUE: Final = r"^(GPU|MIG)-"
@@ -62,7 +64,8 @@ def power_of(samples: pl.LazyFrame, spans: pl.DataFrame, owner: str) -> pl.DataF
         owner: Column of whom the statistics are for.
 
     Returns:
-        The owner, RANK and STATISTICS, which are null where nothing was measured.
+        The owner, RANK, STATISTICS, which are null where nothing was measured, and
+        `power_rows`.
     """
     time = PowerSamples.time_ns.col
     near = time.is_between(spans["from_ns"].min(), spans["to_ns"].max())
@@ -109,4 +112,7 @@ def _statistics() -> dict[str, pl.Expr]:
         "at_limit": (power >= AT_LIMIT * limit.fill_null(limit.mean()))
         .cast(pl.Float64)
         .mean(),
+        "power_w": power.mean(),
+        "utilization": PowerSamples.utilization_ratio.col.mean(),
+        "power_rows": pl.len().cast(pl.Int64),
     }

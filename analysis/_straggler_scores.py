@@ -58,6 +58,8 @@ def score_stages(rows: pl.DataFrame, min_peers: int) -> pl.DataFrame:
 def _with_cells(rows: pl.DataFrame, by: list[str]) -> pl.DataFrame:
     """Number the groups that are compared: numbers sort faster than names."""
     keys = varying(rows, by)
+    if keys == ["number"]:
+        return rows.with_columns(cell="number")
     cells = rows.select(keys).unique().sort(keys).with_row_index("cell")
     return rows.join(cells, on=keys, nulls_equal=True)
 

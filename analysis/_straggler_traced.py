@@ -45,7 +45,7 @@ def traced_steps(
 
     Returns:
         Columns `run_id`, `attempt`, `step`, `rank`, `start_ns`, `duration_ns`,
-        `wait_ns`, and `wait_scope` and `data_ns`, which are null.
+        `wait_ns`, and `wait_scope`, `data_ns` and `transfer_ns`, which are null.
     """
     windows = _windows(overlap)
     waits = _waiting(collectives, attempts, clocks)
@@ -64,6 +64,7 @@ def traced_steps(
         "wait_ns",
         wait_scope=pl.lit(None, pl.String),
         data_ns=pl.lit(None, pl.Int64),
+        transfer_ns=pl.lit(None, pl.Int64),
     )
 
 

@@ -36,6 +36,7 @@ COLUMNS: Final = (
     "wait_ns",
     "wait_scope",
     "data_ns",
+    "transfer_ns",
 )
 
 
@@ -48,13 +49,14 @@ def rank_steps(
     may number them otherwise, so that the two do not compare.
     """
     of_ranks = (StepTimings.scope.col == "rank") & StepTimings.rank.col.is_not_null()
-    logged = timings.filter(of_ranks).select(COLUMNS)
+    told = timings.filter(of_ranks).rename({"communication_ns": "transfer_ns"})
+    logged = told.select(COLUMNS)
     has_attempt = pl.col("attempt").is_not_null()
     placed = place(logged.filter(~has_attempt), attempts, "start_ns")
-    told = pl.concat([logged.filter(has_attempt), placed.select(COLUMNS)])
+    steps = pl.concat([logged.filter(has_attempt), placed.select(COLUMNS)])
     with_waits = logged.filter(pl.col("wait_ns").is_not_null()).select("run_id")
     others = traced.join(with_waits.unique(), on="run_id", how="anti")
-    return pl.concat([told, others.select(COLUMNS)])
+    return pl.concat([steps, others.select(COLUMNS)])
 
 
 def plan_portions(

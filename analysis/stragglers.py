@@ -17,6 +17,8 @@ from ingest.tables import (
     Collectives,
     Failures,
     Kernels,
+    LinkSamples,
+    Operations,
     PowerSamples,
     StepTimings,
     Table,
@@ -71,6 +73,30 @@ class StragglerRanks(Table):
     evidence = c.text("What speaks for the cause.")
 
 
+class StragglerEvidence(Table):
+    """One row per spell and rung of the ladder of causes: all that was looked at."""
+
+    key: ClassVar = (*StragglerRanks.key, "rung")
+
+    run_id = c.identifier("Run that was slowed.")
+    scope = c.choice("What is slow.", ("gpu", "host", "rack", "stage", "dp_rank"))
+    scope_id = c.identifier("Which one, as in straggler_ranks.")
+    attempt = c.index("Attempt of the run in which the slow spell began.")
+    first_step = c.number("First step of the slow spell, or of the run.")
+    rung = c.index("Rung of the ladder, from zero, the strongest evidence first.")
+    cause = c.identifier(
+        "Cause that the rung is about; `victim` clears: it looks like what waits."
+    )
+    supports = c.flag(
+        "Whether the evidence speaks for it; null where nothing tells.", nullable=True
+    )
+    evidence = c.text("What was found, or what is missing.")
+    table_name = c.identifier("Table that was read.")
+    rows_count = c.count("Rows of that table in the spell.")
+    from_ns = c.time_ns("From when it was looked at.", nullable=True)
+    to_ns = c.time_ns("Until when it was looked at.", nullable=True)
+
+
 class StragglerTests(Table):
     """One row per run with what the straggler test could have seen."""
 
@@ -102,17 +128,19 @@ def find_stragglers(
 
     Args:
         frames: Step timings, traces with their overlap and collectives, attempts and
-            seats; for causes power samples and failures.
+            seats; for causes power samples, failures, samples of links and operations.
         limits: What counts as slow.
         portion_rows: Steps of ranks to hold at once. [1]
 
     Returns:
-        Rows of StragglerSteps, StragglerRanks and StragglerTests.
+        Rows of StragglerSteps, StragglerRanks, StragglerEvidence and StragglerTests.
     """
     found = search(frames, limits or Limits(), portion_rows)
+    slow, evidence = slow_things(found, frames)
     answers = {
         StragglerSteps: found.totals,
-        StragglerRanks: slow_things(found, frames),
+        StragglerRanks: slow,
+        StragglerEvidence: evidence,
         StragglerTests: tested_runs(found, frames),
     }
     return {table: _rows(table, rows) for table, rows in answers.items()}
@@ -138,12 +166,14 @@ ANALYSIS: Final = Analysis(
         Collectives,
         PowerSamples,
         Failures,
+        LinkSamples,
+        Operations,
         Attempts,
         Gpus,
         Overlap,
         ClockOffsets,
     ),
-    outputs=(StragglerSteps, StragglerRanks, StragglerTests),
+    outputs=(StragglerSteps, StragglerRanks, StragglerEvidence, StragglerTests),
     compute=_compute,
     thresholds=THRESHOLDS,
 )

@@ -1,0 +1,110 @@
+"""What the ports of slow things' hosts counted while they were slow."""
+
+from typing import Final
+
+import polars as pl
+
+from analysis._straggler_things import RANK
+from ingest.tables import LinkSamples
+
+#: Counters of what went wrong on the wire, and of what had to queue.
+_ERRORS: Final = ("errors", "symbol_errors", "link_downs", "recoveries", "discards")
+_QUEUES: Final = (
+    "pauses",
+    "congestion_marks",
+    "retransmits",
+    "out_of_sequence",
+    "ack_timeouts",
+)
+
+_PORT: Final = ["host", "port"]
+
+_HOUR_NS: Final = 3_600_000_000_000
+
+
+def links_of(
+    spans: pl.DataFrame, seats: pl.DataFrame, links: pl.LazyFrame
+) -> pl.DataFrame:
+    """Return the worst port of each spell, beside the job's median port.
+
+    A port counts for its host, and for one GPU alone where the map of hosts says which
+    network card it uses.
+
+    Args:
+        spans: When each rank was slow: `spell`, RANK, `from_ns` and `to_ns`.
+        seats: Where ranks sit.
+        links: Rows of LinkSamples.
+
+    Returns:
+        Columns `spell`, `link_rows`, and for errors and congestion `errors_port`,
+        `errors` (of the worst port), `errors_per_hour` and `errors_per_hour_job`, and
+        the same with `queues`.
+    """
+    places = seats.filter(pl.col("host").is_not_null()).select(*RANK, "host", "nic")
+    own = spans.join(places, on=list(RANK))
+    run = spans.group_by("run_id").agg(pl.col("from_ns").min(), pl.col("to_ns").max())
+    others = places.select("run_id", "host").unique().join(run, on="run_id")
+    counted = _counted(links, own, ["spell", "nic"])
+    is_its = pl.col("port").str.starts_with(pl.col("nic")).fill_null(value=True)
+    ports = counted.filter(is_its)
+    job = _counted(links, others, ["run_id"]).group_by("run_id")
+    names = ("errors", "queues")
+    typical = job.agg(pl.col(f"{name}_per_hour").median() for name in names)
+    worst = ports.group_by("spell").agg(
+        pl.col("link_rows").sum(), *(told for name in names for told in _worst(name))
+    )
+    runs = spans.select("spell", "run_id").unique()
+    return (
+        worst.join(runs, on="spell")
+        .join(typical, on="run_id", suffix="_job")
+        .drop("run_id")
+    )
+
+
+def _worst(name: str) -> tuple[pl.Expr, ...]:
+    order = [pl.col(name).fill_null(-1), pl.col("port")]
+    columns = [(name, name), (f"{name}_per_hour",) * 2, ("port", f"{name}_port")]
+    return tuple(
+        pl.col(of).sort_by(order, descending=[True, False]).first().alias(to)
+        for of, to in columns
+    )
+
+
+def _counted(links: pl.LazyFrame, spans: pl.DataFrame, owner: list[str]) -> pl.DataFrame:
+    """Return by how much the counters of ports rose in each owner's spans."""
+    time = LinkSamples.time_ns.col
+    near = time.is_between(spans["from_ns"].min(), spans["to_ns"].max())
+    hosts = spans.select(*owner, "host", "from_ns", "to_ns").group_by(*owner, "host")
+    bounds = hosts.agg(pl.col("from_ns").min(), pl.col("to_ns").max())
+    inside = (
+        links.filter(near)
+        .join(bounds.lazy(), on="host")
+        .filter(time.is_between(pl.col("from_ns"), pl.col("to_ns")))
+    )
+    series = inside.group_by(*owner, *_PORT, "series").agg(
+        pl.len().cast(pl.Int64).alias("link_rows"),
+        *(_risen(name) for name in (*_ERRORS, *_QUEUES)),
+        span_ns=time.max() - time.min(),
+    )
+    ports = series.group_by(*owner, *_PORT).agg(
+        pl.col("link_rows").sum(),
+        pl.col("span_ns").max(),
+        errors=_sum(_ERRORS),
+        queues=_sum(_QUEUES),
+    )
+    hours = pl.when(pl.col("span_ns") > 0).then(pl.col("span_ns") / _HOUR_NS)
+    rates = [(pl.col(n) / hours).alias(f"{n}_per_hour") for n in ("errors", "queues")]
+    return ports.with_columns(rates).collect(engine="streaming")
+
+
+def _risen(name: str) -> pl.Expr:
+    """Return by how much a counter rose; one that falls was set to zero."""
+    state = pl.col(name).sort_by("time_ns").drop_nulls()
+    known = pl.col(name).count() > 1
+    return pl.when(known).then(state.diff().clip(0).sum()).alias(name)
+
+
+def _sum(names: tuple[str, ...]) -> pl.Expr:
+    parts = [pl.col(name).sum() for name in names]
+    known = pl.any_horizontal(pl.col(name).is_not_null().any() for name in names)
+    return pl.when(known).then(pl.sum_horizontal(parts))
