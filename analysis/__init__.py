@@ -23,6 +23,7 @@ from analysis import (
     replays,
     runs,
     stragglers,
+    whatif,
 )
 from analysis._analysis import Analysis, Frames, Results, Thresholds
 from analysis.allocations import Allocations
@@ -50,6 +51,7 @@ from analysis.stragglers import (
     StragglerSteps,
     StragglerTests,
 )
+from analysis.whatif import WhatIf
 from ingest.tables import Table
 
 #: Tables that analyses fill.
@@ -78,6 +80,7 @@ RESULTS: Final[tuple[type[Table], ...]] = (
     StragglerRanks,
     StragglerEvidence,
     StragglerTests,
+    WhatIf,
     InterruptRates,
     PipelineBubbles,
     LostTime,
@@ -100,6 +103,7 @@ ANALYSES: Final[tuple[Analysis, ...]] = (
     latency_models.ANALYSIS,
     replays.ANALYSIS,
     stragglers.ANALYSIS,
+    whatif.ANALYSIS,
     incidents.ANALYSIS,
     interruptions.ANALYSIS,
     interrupt_rates.ANALYSIS,

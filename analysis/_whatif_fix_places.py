@@ -1,0 +1,70 @@
+"""Repairs of places in a trace: ranks, hosts, stages, workers, links."""
+
+from typing import Final
+
+import polars as pl
+
+from analysis._repairs import Repair
+from analysis._whatif_claims import Claim
+from analysis._whatif_fix import USUAL, Fix, Trace, at_most, ideal
+from analysis._whatif_links import of_link
+from analysis._whatif_places import ranges, ranks_of
+from analysis._whatif_workers import slowest_workers
+
+#: What a rank is compared in: the same passes and transfers of a step and stage.
+_ALIKE: Final = ("step", "pp_rank", "kind", "chunk")
+
+_OWN_NS: Final = pl.col("own_ns")
+
+
+def of_seats(repair: Repair, trace: Trace) -> Fix | str:
+    """Return the repair of ranks: their operations at their peers' median."""
+    found = ranks_of(repair, trace.seen)
+    if isinstance(found, str):
+        return found
+    fewest = _fewest_peers(found, trace.seen)
+    if not fewest:
+        return "it has no peers to compare with in its stage"
+    is_one = pl.col("rank").is_in(found["rank"].unique().implode())
+    median = _OWN_NS.filter(~is_one).median().over(_ALIKE)
+    said = "its operations are at the median of its peers in the same step and stage"
+    claim = Claim(repair.kind, ranges(found["rank"]), said, peers=fewest)
+    return at_most(is_one, median, claim)
+
+
+def _fewest_peers(found: pl.DataFrame, seen: pl.DataFrame) -> int:
+    """Return with how many others the least compared of some seats is compared. [1]"""
+    others = seen.join(found, on="rank", how="anti").group_by("pp_rank")
+    counts = others.agg(peers=pl.len().cast(pl.Int64))
+    told = found.select("pp_rank").join(counts, on="pp_rank", how="left")
+    return int(str(told["peers"].fill_null(0).min()))
+
+
+def of_stage(repair: Repair, trace: Trace) -> Fix | str:
+    """Return the repair of a stage: all its operations are ideal."""
+    found = ranks_of(repair, trace.seen)
+    if isinstance(found, str):
+        return found
+    claim = Claim("stage", ranges(found["rank"]), f"its {USUAL}")
+    return ideal(pl.col("pp_rank") == found["pp_rank"][0], claim)
+
+
+def of_workers(_: Repair, trace: Trace) -> Fix | str:
+    """Return the repair of the slowest workers: their operations are ideal."""
+    workers = slowest_workers(trace.replay)
+    place = pl.struct(pl.col("pp_rank", "dp_rank").cast(pl.Int64))
+    places = workers.select(place.alias("place")).to_series().implode()
+    ranks = trace.seen.filter(place.is_in(places))["rank"]
+    claim = Claim("workers", ranges(ranks), f"their {USUAL}")
+    return ideal(place.is_in(places), claim)
+
+
+def of_transfers(repair: Repair, trace: Trace) -> Fix | str:
+    """Return the repair of a link: its transfers at the median of other links."""
+    found = of_link(repair.name, trace.replay.operations, trace.seen)
+    if isinstance(found, str):
+        return found
+    is_one = pl.col("row").is_in(found.implode())
+    usual = _OWN_NS.filter(~is_one).median().over("kind")
+    said = "its transfers are at the median of those of their kind on other links"
+    return at_most(is_one, usual, Claim("link", "", said))

@@ -1,0 +1,74 @@
+"""Steps of a trace with something repaired, replayed on the graph of its operations."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from analysis._replay_kinds import DP_KINDS
+from analysis._replay_steps import Replay
+from analysis._whatif_fix import Fix
+
+#: Sums of GPU time need it: a product of ns and ranks may pass Int64.
+_WIDE: Final = pl.Int128
+
+
+def steps_with(
+    replay: Replay, fixes: Mapping[str, Sequence[Fix]], ranks: int
+) -> pl.DataFrame:
+    """Return steps of a trace as they were and with each repair.
+
+    Args:
+        replay: The trace.
+        fixes: What is repaired, by name: several together where there are several.
+        ranks: Ranks that a step holds up. [1]
+
+    Returns:
+        Columns `name`, `attempt`, `block` (the step), `steps`, `ranks`, `actual_ns`,
+        `simulated_ns`, `repaired_ns` and `saved_gpu_ns` (Int128).
+    """
+    simulated = pl.Series("simulated_ns", replay.step_times(replay.own_ns()))
+    before = replay.actual_steps().with_columns(simulated)
+    found = [
+        before.with_columns(
+            pl.Series("repaired_ns", _repaired(replay, some)), name=pl.lit(name)
+        )
+        for name, some in fixes.items()
+    ]
+    saved = (pl.col("simulated_ns") - pl.col("repaired_ns")).cast(_WIDE)
+    return pl.concat(found).select(
+        "name",
+        pl.lit(replay.attempt, pl.Int32).alias("attempt"),
+        pl.col("step").cast(pl.Int64).alias("block"),
+        pl.lit(1, pl.Int64).alias("steps"),
+        pl.lit(ranks, pl.Int64).alias("ranks"),
+        *("actual_ns", "simulated_ns", "repaired_ns"),
+        saved_gpu_ns=saved * ranks,
+    )
+
+
+def _repaired(replay: Replay, fixes: Sequence[Fix]) -> npt.NDArray[np.int64]:
+    rows = replay.operations.with_columns(own="own_ns")
+    for one in sorted(fixes, key=lambda one: one.order):
+        rows = rows.with_columns(own=one.own.round().cast(pl.Int64))
+    times = replay.step_times(rows["own"].to_numpy())
+    if any(one.is_hidden for one in fixes):
+        times = np.maximum(times, _longest_stream(replay.operations))
+    return times
+
+
+def _longest_stream(operations: pl.DataFrame) -> npt.NDArray[np.int64]:
+    """Return what the busiest stream of transfers takes in each step. [ns]
+
+    Collectives over replicas share a stream; each kind of send and receive has one.
+    """
+    kind = pl.col("kind").cast(pl.String)
+    stream = pl.when(kind.is_in(DP_KINDS)).then(pl.lit("dp")).otherwise(kind)
+    busy = pl.when("is_transfer").then("own_ns").otherwise(0).sum()
+    streams = operations.group_by("step", "rank", stream.alias("stream")).agg(
+        busy.alias("busy")
+    )
+    longest = streams.group_by("step").agg(busy=pl.col("busy").max())
+    return longest.sort("step")["busy"].to_numpy()
