@@ -14,6 +14,10 @@ from analysis._replay_steps import NotReplayable, Replay
 from analysis._replay_traces import TRACE, traces_in
 from analysis._trace_attempts import place_traces
 
+#: Operations of a trace that are held at once; each takes some 400 bytes at the peak,
+#: 2 GB together. One step of 2,048 ranks in 16 stages is 400,000. [1]
+MOST_OPERATIONS: Final = 5_000_000
+
 #: Columns of operations that a replay reads.
 _READ: Final = (
     *("step", "rank", "dp_rank", "pp_rank", "kind", "microbatch", "chunk", "sequence"),
@@ -22,46 +26,47 @@ _READ: Final = (
 
 
 def replays_of(
-    operations: pl.LazyFrame, attempts: pl.LazyFrame
+    operations: pl.LazyFrame, attempts: pl.LazyFrame, most: int = MOST_OPERATIONS
 ) -> Iterator[Replay | NotReplayable]:
     """Return a replay of every trace, or why there is none, one trace at a time.
 
     Args:
         operations: Rows of Operations.
         attempts: Rows of Attempts, for traces that do not tell theirs.
+        most: Operations of a trace to hold at once; of a trace with more, some steps
+            are replayed that are evenly spread over it. [1]
     """
     at_ns = pl.coalesce("start_ns", "offset_ns")
     placed = place_traces(operations.with_columns(_at_ns=at_ns), attempts, "_at_ns")
     for trace in traces_in(placed):
-        is_one = (pl.col("run_id") == trace.run_id) & (
-            pl.col("attempt") == trace.attempt
-        )
-        mine = placed.filter(is_one & pl.col("trace_id").is_in(trace.trace_ids))
+        seen = trace.steps(placed)
+        chosen = trace.spread(seen, most)
+        mine = trace.rows(placed).filter(pl.col("step").is_in(chosen))
         rows = mine.select(_READ).collect(engine="streaming")
         name = (trace.run_id, trace.attempt, trace.trace_ids[0])
         try:
-            yield _replay(rows, *name)
+            cells = cells_of(seat_rows(rows))
+            yield _replay(cells, name, len(seen) - len(chosen), rows.height)
         except UnfitTraceError as unfit:
-            seen = (rows["step"].n_unique(), rows.height)
-            yield NotReplayable(*name, str(unfit), *seen)
+            yield NotReplayable(*name, str(unfit), len(seen), trace.operations)
 
 
-def _replay(rows: pl.DataFrame, run_id: str, attempt: int, trace_id: str) -> Replay:
-    cells = cells_of(seat_rows(rows))
+def _replay(
+    cells: Cells, name: tuple[str, int, str], passed_over: int, operations: int
+) -> Replay:
     first = cells.rows.filter(pl.col("cell") == 0)
     graph = graph_of(_nodes(first))
     shape = (first.height, len(cells.steps), cells.replicas, cells.lanes)
     return Replay(
-        run_id=run_id,
-        attempt=attempt,
-        trace_id=trace_id,
+        *name,
         operations=_operations(cells, graph, shape),
         graph=graph,
         shape=shape,
         steps=tuple(cells.steps),
+        steps_passed_over=passed_over,
         steps_left_out=cells.steps_left_out,
         replicas_left_out=cells.replicas_left_out,
-        operations_left_out=rows.height - cells.rows.height,
+        operations_left_out=operations - cells.rows.height,
     )
 
 

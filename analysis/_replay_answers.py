@@ -35,6 +35,7 @@ def refusal(one: NotReplayable) -> pl.DataFrame:
             "verdict": ["not_replayable"],
             "reason": [one.reason],
             "steps_replayed": [0],
+            "steps_passed_over": [0],
             "steps_left_out": [one.steps],
             "replicas_left_out": [0],
             "operations_replayed": [0],
@@ -103,6 +104,7 @@ def _measures(
 def _counts(replay: Replay) -> dict[str, object]:
     return {
         "steps_replayed": len(replay.steps),
+        "steps_passed_over": replay.steps_passed_over,
         "steps_left_out": replay.steps_left_out,
         "replicas_left_out": replay.replicas_left_out,
         "operations_replayed": replay.operations.height,
@@ -118,6 +120,11 @@ def _limits(replay: Replay) -> list[str]:
     stages = replay.operations["pp_rank"].n_unique()
     if stages > 1 and not replay.graph.has_transfers:
         told.append("transfers between stages are not recorded: they take no time")
+    if replay.steps_passed_over:
+        told.append(
+            "more operations than are held at once: some steps were simulated, evenly"
+            " spread"
+        )
     if replay.replicas_left_out:
         told.append("collectives do not wait for the replicas left out")
     return told

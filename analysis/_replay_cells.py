@@ -135,5 +135,14 @@ def _arranged(
     cell = pl.col("step_index") * step_cells + pl.col("place")
     chosen = coded.join(numbered, on=_REPLICA).join(numbers, on="step")
     node = pl.col("node").rank("dense").cast(pl.Int64) - 1
-    placed = chosen.with_columns(cell=cell, node=node)
-    return placed.drop("dp_index", "place", "step_index").sort("node", "cell")
+    cells = len(steps) * step_cells
+    order = (node * cells + cell).alias("order")
+    placed = chosen.with_columns(order).drop("dp_index", "place", "step_index", "node")
+    return (
+        placed.sort("order")
+        .with_columns(
+            node=(pl.col("order") // cells).cast(pl.Int32),
+            cell=(pl.col("order") % cells).cast(pl.Int32),
+        )
+        .drop("order")
+    )

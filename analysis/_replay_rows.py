@@ -2,6 +2,7 @@
 
 from typing import Final
 
+import numpy as np
 import polars as pl
 
 from analysis._replay_kinds import PASSES, known_kind
@@ -51,11 +52,10 @@ def seat_rows(operations: pl.DataFrame) -> pl.DataFrame:
         at_ns=pl.coalesce("offset_ns", "start_ns"),
     ).filter(pl.col("kind").is_not_null())
     _refuse_unfit(named)
+    words = pl.Enum(named["raw_kind"].unique().sort())
+    named = named.with_columns(pl.col("raw_kind").cast(words))
     seated = _with_lanes(_with_replicas(_with_stages(named)))
-    by = ("step", "rank", "kind")
-    position = pl.int_range(pl.len(), dtype=pl.Int64).over(by)
-    ordered = seated.unique([*by, *_ORDER]).sort(*by, *_ORDER, nulls_last=True)
-    return ordered.with_columns(position=position).select(ROW)
+    return _in_order(seated).select(ROW)
 
 
 def _refuse_unfit(named: pl.DataFrame) -> None:
@@ -92,6 +92,29 @@ def _with_replicas(rows: pl.DataFrame) -> pl.DataFrame:
         return filled.with_columns(dp_rank=pl.lit(0, pl.Int32))
     reason = "the data-parallel replica of some ranks is not told"
     raise UnfitTraceError(reason)
+
+
+def _in_order(rows: pl.DataFrame) -> pl.DataFrame:
+    """Sort operations of a kind, rank and step by their launch, and number them.
+
+    Starts nearly always tell the order; what is written twice ties with itself.
+    """
+    number = pl.struct("step", "rank", "kind").rank("dense").cast(pl.Int64)
+    ordered = _sorted(rows.with_columns(stream=number), ("stream", "at_ns"))
+    same = [pl.col(name) == pl.col(name).shift(1) for name in ("stream", "at_ns")]
+    if ordered.select(pl.all_horizontal(same).any()).item():
+        keys = ("stream", *_ORDER)
+        ordered = _sorted(ordered.unique(keys), keys)
+    changed = pl.col("stream").ne_missing(pl.col("stream").shift(1))
+    place = pl.int_range(pl.len(), dtype=pl.Int64)
+    first = pl.when(changed).then(place).forward_fill()
+    return ordered.with_columns(position=(place - first).cast(pl.Int32))
+
+
+def _sorted(rows: pl.DataFrame, keys: tuple[str, ...]) -> pl.DataFrame:
+    """Sort by integers, key by key: much faster than by all of them at once."""
+    arrays = [rows[name].cast(pl.Int64).fill_null(-1).to_numpy() for name in keys]
+    return rows[np.lexsort(arrays[::-1])]
 
 
 def _filled(rows: pl.DataFrame, column: str) -> pl.DataFrame:

@@ -54,6 +54,7 @@ class Replay:
         graph: What waits for what.
         shape: Operations of a cell, steps, replicas, lanes.
         steps: Steps, ascending.
+        steps_passed_over: Steps between those that are held in memory. [1]
         steps_left_out: Steps that do not fit the graph. [1]
         replicas_left_out: Replicas that do not fit it. [1]
         operations_left_out: Operations of kinds without use, or that do not fit. [1]
@@ -66,6 +67,7 @@ class Replay:
     graph: Graph
     shape: tuple[int, int, int, int]
     steps: tuple[int, ...]
+    steps_passed_over: int
     steps_left_out: int
     replicas_left_out: int
     operations_left_out: int

@@ -16,11 +16,32 @@ class Trace(NamedTuple):
         run_id: Run.
         attempt: Attempt of the run.
         trace_ids: Parts; the first names the whole.
+        operations: Operations in them. [1]
     """
 
     run_id: str
     attempt: int
     trace_ids: tuple[str, ...]
+    operations: int
+
+    def rows(self, placed: pl.LazyFrame) -> pl.LazyFrame:
+        """Return the operations of the trace."""
+        mine = (pl.col("run_id") == self.run_id) & (pl.col("attempt") == self.attempt)
+        return placed.filter(mine & pl.col("trace_id").is_in(self.trace_ids))
+
+    def steps(self, placed: pl.LazyFrame) -> list[int]:
+        """Return the steps of the trace, ascending."""
+        steps = self.rows(placed).select("step").unique().collect(engine="streaming")
+        return [int(step) for step in steps["step"].sort()]
+
+    def spread(self, steps: list[int], most: int) -> list[int]:
+        """Return steps, evenly over the trace, whose operations fit in memory.
+
+        Args:
+            steps: Steps of the trace.
+            most: Operations to hold. [1]
+        """
+        return steps[:: -(-self.operations // most)]
 
 
 def traces_in(placed: pl.LazyFrame) -> Iterator[Trace]:
@@ -38,6 +59,7 @@ def traces_in(placed: pl.LazyFrame) -> Iterator[Trace]:
         .agg(
             pl.col("step").min().alias("first"),
             pl.col("step").max().alias("last"),
+            pl.len().cast(pl.Int64).alias("operations"),
             (pl.col("start_ns").is_not_null() & pl.col("offset_ns").is_null())
             .all()
             .alias("is_dated"),
@@ -49,7 +71,12 @@ def traces_in(placed: pl.LazyFrame) -> Iterator[Trace]:
         run_id, attempt = ranks.select(TRACE[:2]).row(0)
         ids = [str(one) for one in ranks["trace_id"].unique().sort()]
         parts = [tuple(ids)] if _are_parts(ranks) else [(one,) for one in ids]
-        yield from (Trace(str(run_id), int(attempt), part) for part in parts)
+        counts = dict(
+            ranks.group_by("trace_id").agg(pl.col("operations").sum()).iter_rows()
+        )
+        for part in parts:
+            held = sum(int(counts[one]) for one in part)
+            yield Trace(str(run_id), int(attempt), part, held)
 
 
 def _are_parts(ranks: pl.DataFrame) -> bool:

@@ -36,6 +36,7 @@ class Replays(Table):
     )
     reason = c.text("Why not; or what limits the answer.")
     steps_replayed = c.tally("Steps that were simulated.")
+    steps_passed_over = c.tally("Steps between those, where all are too many to hold.")
     steps_left_out = c.tally("Steps whose operations differ from those of most.")
     replicas_left_out = c.tally("Replicas whose operations differ from those of most.")
     operations_replayed = c.tally("Operations that were simulated.")
