@@ -5,6 +5,8 @@ import polars as pl
 from analysis._analysis import Frames
 from analysis._straggler_causes import causes_of, find_evidence
 from analysis._straggler_search import Search
+from analysis._straggler_sources import CANNOT_TELL, NONE
+from analysis._straggler_stretches import WINDOW_BLOCKS
 from analysis._straggler_tests import smallest_visible
 from analysis._straggler_things import RANK
 from analysis.attempts import Attempts
@@ -46,14 +48,25 @@ def tested_runs(search: Search, frames: Frames) -> pl.DataFrame:
     tested = judged.group_by(by_run).agg(ranks_tested=_distinct("rank"))
     visible = smallest_visible(search.judged, search.steps.limits)
     runs = _seen(search, frames)
-    for told in (compared, steps, tested, visible):
+    for told in (compared, steps, tested, visible, search.sources, _spells(search)):
         runs = runs.join(told, on=by_run, how="left")
     counts = pl.col("ranks", "ranks_compared", "steps_tested", "ranks_tested")
     counted = runs.with_columns(counts.fill_null(0))
+    is_tested = pl.col("ranks_tested") > 0
     return counted.with_columns(
+        pl.col("source").fill_null(NONE),
+        pl.col("cannot_tell").fill_null(CANNOT_TELL[NONE]),
         ranks_untested=(pl.col("ranks") - pl.col("ranks_tested")).clip(0),
+        shortest_spell_count=pl.when(is_tested).then("shortest_spell_count"),
         verdict=_verdict(),
     )
+
+
+def _spells(search: Search) -> pl.DataFrame:
+    """Return for each run the shortest spell that a search for spells sees. [1]"""
+    blocks = search.steps.plan.group_by("run_id", "block").agg(steps=pl.len())
+    longest = blocks.group_by("run_id").agg(pl.col("steps").max().cast(pl.Int64))
+    return longest.select("run_id", shortest_spell_count=WINDOW_BLOCKS * pl.col("steps"))
 
 
 def _distinct(name: str) -> pl.Expr:

@@ -11,19 +11,18 @@ from analysis._straggler_costs import Costs, cost_of
 from analysis._straggler_dates import date
 from analysis._straggler_limits import Limits
 from analysis._straggler_losses import totals_of
+from analysis._straggler_operated import operated_seats
 from analysis._straggler_portions import Steps
 from analysis._straggler_scopes import widest_names
 from analysis._straggler_scores import blocks_of
 from analysis._straggler_seats import seats_of
+from analysis._straggler_sources import gather
 from analysis._straggler_spells import find_spells
 from analysis._straggler_tests import judge
 from analysis._straggler_things import NAME, RANK, blocks_of_things, cover_ranks
-from analysis._straggler_traced import traced_steps
-from analysis._straggler_work import PORTION_ROWS, plan_portions, rank_steps
-from analysis.attempts import Attempts
+from analysis._straggler_work import PORTION_ROWS, plan_portions
 from analysis.gpus import Gpus
-from analysis.overlap import Overlap
-from ingest.tables import Collectives, Kernels, StepTimings
+from ingest.tables import Operations
 
 _UNIT: Final = ["rank", "unit_scope", "unit"]
 
@@ -34,6 +33,7 @@ class Search:
 
     Attributes:
         steps: The steps of ranks, to be read in portions.
+        sources: Where the steps of each run come from, and what that cannot tell.
         totals: What each step took and what slow things cost in it.
         blocks: Blocks of ranks with enough peers.
         cover: Which things each rank belongs to.
@@ -43,6 +43,7 @@ class Search:
     """
 
     steps: Steps
+    sources: pl.DataFrame
     totals: pl.DataFrame
     blocks: pl.DataFrame
     cover: pl.DataFrame
@@ -53,7 +54,8 @@ class Search:
 
 def search(frames: Frames, limits: Limits, portion_rows: int = PORTION_ROWS) -> Search:
     """Compare all ranks with their peers, name the slow and count what they cost."""
-    steps = _steps(frames, limits, portion_rows)
+    sources = gather(frames)
+    steps = _steps(frames, sources.steps, limits, portion_rows)
     ranks, stages, totals = _compare(steps)
     compared = ranks.select(*RANK, "unit_scope", "unit").unique()
     cover = cover_ranks(compared, steps.seats, limits.min_peers)
@@ -62,21 +64,15 @@ def search(frames: Frames, limits: Limits, portion_rows: int = PORTION_ROWS) -> 
     spells = find_spells(blocks, judged, limits)
     slow = date(steps, widest_names(spells, blocks, cover, judged), cover)
     costs = cost_of(steps, slow, cover, totals)
-    return Search(steps, costs.totals, ranks, cover, judged, slow, costs)
+    return Search(steps, sources.runs, costs.totals, ranks, cover, judged, slow, costs)
 
 
-def _steps(frames: Frames, limits: Limits, portion_rows: int) -> Steps:
-    attempts = frames[Attempts]
-    traced = traced_steps(
-        frames[Kernels],
-        frames[Overlap],
-        frames[Collectives],
-        attempts,
-        clocks_of(frames),
-    )
-    steps = rank_steps(frames[StepTimings], traced.lazy(), attempts)
+def _steps(
+    frames: Frames, steps: pl.LazyFrame, limits: Limits, portion_rows: int
+) -> Steps:
     plan = plan_portions(steps, limits.block_steps, portion_rows)
-    return Steps(steps, plan, seats_of(frames[Gpus]), limits)
+    seats = seats_of(frames[Gpus], operated_seats(frames[Operations]))
+    return Steps(steps, plan, seats, limits)
 
 
 def _compare(steps: Steps) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:

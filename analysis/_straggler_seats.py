@@ -22,12 +22,24 @@ _TOLD: Final = (
 )
 
 
-def seats_of(gpus: pl.LazyFrame) -> pl.DataFrame:
-    """Return one row for each run, attempt and rank; where a rank moved, the last."""
+def seats_of(gpus: pl.LazyFrame, told: pl.DataFrame | None = None) -> pl.DataFrame:
+    """Return one row for each run, attempt and rank; where a rank moved, the last.
+
+    Args:
+        gpus: Rows of Gpus.
+        told: Stage and replica of ranks, where a trace tells them and no card of the
+            run does: `run_id`, `rank`, `pp_rank` and `dp_rank`.
+    """
     by_rank = (Gpus.run_id.name, Gpus.attempt.name, Gpus.rank.name)
     ranks = gpus.filter(Gpus.rank.col.is_not_null())
     last = ranks.select(*by_rank, "from_ns", *_TOLD).collect()
-    return last.sort("from_ns", "gpu_uuid").unique(by_rank, keep="last").drop("from_ns")
+    seats = last.sort("from_ns", "gpu_uuid").unique(by_rank, keep="last")
+    if told is None:
+        return seats.drop("from_ns")
+    places = ("pp_rank", "dp_rank")
+    known = seats.join(told, on=["run_id", "rank"], how="left", suffix="_told")
+    better = [pl.coalesce(name, f"{name}_told").alias(name) for name in places]
+    return known.with_columns(better).select(seats.drop("from_ns").columns)
 
 
 def seat(rows: pl.DataFrame, seats: pl.DataFrame) -> pl.DataFrame:

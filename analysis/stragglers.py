@@ -109,6 +109,14 @@ class StragglerTests(Table):
     smallest_visible_ratio = c.ratio(
         "Smallest slowdown that the gate would have let through.", nullable=True
     )
+    shortest_spell_count = c.count(
+        "Steps of the shortest spell that would be seen by itself.", nullable=True
+    )
+    source = c.choice(
+        "What tells own work from waiting.",
+        ("step_timings", "traces", "operations", "collectives", "none"),
+    )
+    cannot_tell = c.text("What that source cannot tell.")
     verdict = c.choice(
         "What can be said.",
         ("tested", "no_waits", "too_few_peers", "too_few_steps", "no_steps"),
