@@ -33,6 +33,7 @@ from analysis.clock_offsets import ClockOffsets
 from analysis.collective_waits import CollectiveWaits
 from analysis.energy import Energy
 from analysis.gpus import Gpus
+from analysis.hiding_costs import HidingCosts
 from analysis.incidents import IncidentEvents, Incidents
 from analysis.interrupt_rates import InterruptRates
 from analysis.interruptions import Interruptions
@@ -41,7 +42,7 @@ from analysis.latency_anatomy import LatencyAnatomy, LatencySizes
 from analysis.latency_models import LatencyModels
 from analysis.lost_time import LostTime
 from analysis.overlap import Overlap
-from analysis.overlap_groups import HidingCosts, OverlapGroups
+from analysis.overlap_groups import OverlapGroups
 from analysis.pipeline_bubbles import PipelineBubbles
 from analysis.replays import ReplayCells, Replays, ReplaySteps
 from analysis.runs import Runs

@@ -113,5 +113,5 @@ def _compared(medians: pl.DataFrame) -> pl.DataFrame:
         slowdown_ratio=ratio,
         slowdown_low_ratio=ratio * (-far.sqrt()).exp(),
         slowdown_high_ratio=ratio * far.sqrt().exp(),
-        cost_ns=(slower * pl.col("overlapped_count")).round().cast(pl.Int64),
+        cost_ns=slower * pl.col("overlapped_count"),
     )

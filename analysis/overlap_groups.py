@@ -14,6 +14,7 @@ from analysis._overlap_names import WHO, named_intervals, with_names
 from analysis._overlap_parts import PARTS, SPLITS, groups_of_windows, parts_of, summed
 from analysis._overlap_traced import traced_devices, traced_windows
 from analysis._overlap_walk import Extent, walk
+from analysis.hiding_costs import HidingCosts
 from analysis.overlap import Overlap
 from analysis.runs import Runs
 from ingest.tables import Collectives, Kernels, Table
@@ -86,33 +87,6 @@ class OverlapGroups(Table):
     )
     collectives_count = c.count("Kernels of it that start in the window.")
     linked_ratio = c.ratio("Share of them whose launch is in the trace.", nullable=True)
-
-
-class HidingCosts(Table):
-    """One row per device and compute kernel that ran beside communication and alone."""
-
-    key: ClassVar = ("run_id", "attempt", "trace_id", "device", "name")
-
-    run_id = c.identifier("Run that the row belongs to.")
-    attempt = c.index("Attempt of the run, counted from zero.")
-    trace_id = c.identifier("Trace that was measured.")
-    rank = c.index("Global rank; null where the trace does not tell.", nullable=True)
-    device = c.index("Device inside the trace.")
-    name = c.identifier("Name of the kernel.")
-    alone_count = c.count("Kernels without any communication at the same time.")
-    overlapped_count = c.count("Kernels beside communication for half of their time.")
-    alone_ns = c.quantity("Median length of those alone.", "ns")
-    overlapped_ns = c.quantity("Median length of those beside communication.", "ns")
-    slowdown_ratio = c.ratio("Second median over the first.")
-    slowdown_low_ratio = c.ratio(
-        "Lower end of its 95 % interval, from the spread of either sort's middle; wide"
-        " where kernels of one name do work of several sizes."
-    )
-    slowdown_high_ratio = c.ratio("Upper end of that interval.")
-    cost_ns = c.number(
-        "Difference of the medians times the overlapped kernels: what hiding costs."
-        " Negative where they are shorter. [ns]"
-    )
 
 
 def measure_groups(

@@ -5,9 +5,13 @@ from typing import Final
 import polars as pl
 
 from analysis import Frames
+from analysis.hiding_costs import HidingCosts
 from analysis.overlap import Overlap
-from reports import _overlap_chart
+from analysis.overlap_groups import OverlapGroups
+from reports import _exposed_chart, _exposed_steps_chart, _overlap_chart
+from reports._hiding_words import cost_of_hiding
 from reports._numbers import duration, percent
+from reports._overlap_words import both_in_words
 from reports._section import Content, Scope, Section
 from reports._words import plural
 
@@ -23,10 +27,17 @@ def build(frames: Frames, scope: Scope) -> Content:
             empty="Profiler traces (Kineto JSON, as torch.profiler writes them) show"
             " compute, communication and idle time of every stream.",
         )
+    groups = scope.of_runs(frames[OverlapGroups])
+    kinds = _exposed_chart.shares(groups, _total(whole, "span_ns"))
+    costs = scope.of_runs(frames[HidingCosts]).collect()
     return Content(
-        heading=_heading(whole),
-        paragraphs=_paragraphs(whole),
-        charts=[_overlap_chart.chart(whole, scope)],
+        heading=_heading(whole, kinds),
+        paragraphs=[*_paragraphs(whole), *cost_of_hiding(costs)],
+        charts=[
+            _overlap_chart.chart(whole, scope),
+            *_exposed_chart.chart(kinds, whole.height, scope),
+            *_exposed_steps_chart.chart(groups, scope),
+        ],
     )
 
 
@@ -39,18 +50,35 @@ def _total(whole: pl.DataFrame, column: str) -> int:
     return int(whole[column].cast(pl.Int128).sum())
 
 
-def _heading(whole: pl.DataFrame) -> str:
+def _heading(whole: pl.DataFrame, kinds: pl.DataFrame) -> str:
     span = _total(whole, "span_ns")
     exposed = _total(whole, "exposed_communication_ns")
     communication = _total(whole, "communication_ns")
     idle = percent(_total(whole, "idle_ns") / span) if span else "none"
     if not communication:
         return f"The traced GPUs did not communicate; they were idle for {idle}."
-    hidden = _total(whole, "overlapped_ns") / communication
+    hidden = percent(_total(whole, "overlapped_ns") / communication)
+    most = _most_exposed(kinds)
+    if most:
+        return (
+            f"{most} of the traced time, of {percent(exposed / span)} in all; compute"
+            f" hides {hidden} of communication, and GPUs are idle for {idle}."
+        )
     return (
-        f"Compute hides {percent(hidden)} of communication; the rest exposes"
+        f"Compute hides {hidden} of communication; the rest exposes"
         f" {percent(exposed / span)} of the traced time, and GPUs are idle for {idle}."
     )
+
+
+def _most_exposed(kinds: pl.DataFrame) -> str:
+    """Return what is exposed most, and for how much; nothing where nothing is."""
+    alone, beside, _ = _exposed_chart.PARTS
+    for row in kinds.head(1).iter_rows(named=True):
+        share = row[alone] + row[beside]
+        what = both_in_words(row["parallel_kind"], row["kind"])
+        if share:
+            return f"{what[0].upper()}{what[1:]} is exposed for {percent(share)}"
+    return ""
 
 
 def _paragraphs(whole: pl.DataFrame) -> list[str]:
@@ -72,4 +100,6 @@ def _paragraphs(whole: pl.DataFrame) -> list[str]:
     return said
 
 
-SECTION: Final = Section("overlap", "Hidden and exposed", (Overlap,), build)
+SECTION: Final = Section(
+    "overlap", "Hidden and exposed", (Overlap, OverlapGroups, HidingCosts), build
+)
