@@ -6,26 +6,17 @@ which the lowest counts, none is below the least fixed part and the greatest ban
 So the first sizes tell one and the last the other; where one line holds, they agree.
 """
 
-from collections.abc import Iterator
 from typing import Final
 
 import polars as pl
 
-#: The first line goes as far as times exceed the floor by no more than this: then a
-#: fifth is bytes, and protocols have not changed. [1]
-FLOOR_RATIO: Final = 1.25
-
-#: The last line takes sizes down to this share of the largest, where all but a few
-#: hundredths of the time is bytes once half is at the size below. [1]
-LAST_SHARE: Final = 1 / 16
-
-#: Sizes that a line has at least, where there are as many, and the factor between them.
-#: With five a t quantile is 3.2, with three 12.7. [1]
-LEAST_SIZES: Final = 5
-LEAST_SPREAD: Final = 4
-
-#: Sizes that a line can be told from. [1]
-FEWEST_SIZES: Final = 3
+from analysis._latency_pieces import (
+    FLOOR_RATIO,
+    LAST_SHARE,
+    pieces,
+    portions,
+    with_scale,
+)
 
 #: Share of repetitions whose interval holds the truth. [1]
 CONFIDENCE: Final = 0.95
@@ -33,9 +24,6 @@ CONFIDENCE: Final = 0.95
 #: Beyond so many transfers of a size chance is small beside what sizes differ by, and
 #: they all weigh alike. [1]
 MOST_WEIGHT: Final = 16
-
-#: Pairs of sizes held at once, of some 60 B each.
-MOST_PAIRS: Final = 2_000_000
 
 #: Variance of a median over that of a mean, of normal errors: pi / 2. [1]
 _MEDIAN_VARIANCE: Final = 1.5708
@@ -68,11 +56,11 @@ def fit_lines(
     Returns:
         A row per series: `fixed`, `fixed_error`, `slope` and `slope_error`. [ns, ns/B]
     """
-    found = found.sort("series", "size")
+    found = with_scale(found.sort("series", "size"))
     lines = [
         _fit(piece)
-        for part in _portions(found)
-        for piece in _pieces(part, floor_ratio, last_share)
+        for part in portions(found)
+        for piece in pieces(part, floor_ratio, last_share)
     ]
     if not lines:
         schema = {"fixed": pl.Float64, "fixed_error": pl.Float64}
@@ -84,43 +72,12 @@ def fit_lines(
     return first.join(last, on="series").sort("series")
 
 
-def _portions(found: pl.DataFrame) -> Iterator[pl.DataFrame]:
-    """Yield whole series, as many as their pairs may be held at once."""
-    pairs = found.group_by("series").agg(pairs=pl.len().cast(pl.Int64) ** 2)
-    ordered = pairs.sort("series").with_columns(
-        portion=pl.col("pairs").cum_sum() // MOST_PAIRS
-    )
-    for portion in ordered.partition_by("portion"):
-        yield found.join(portion, on="series", how="semi", maintain_order="left")
-
-
-def _pieces(
-    found: pl.DataFrame, floor_ratio: float, last_share: float
-) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Return the first sizes of each series, and the last ones."""
-    size, time = pl.col("size"), pl.col("time")
-    floor = time.head(FEWEST_SIZES).median().over("series")
-    at_floor = pl.when(time <= floor * floor_ratio).then(size).max().over("series")
-    first_few = size.head(LEAST_SIZES).max().over("series")
-    largest = size.max().over("series")
-    below = pl.when(size <= largest / LEAST_SPREAD).then(size).max().over("series")
-    last_few = size.tail(LEAST_SIZES).min().over("series")
-    from_size = pl.min_horizontal(largest * last_share, last_few, below)
-    first = found.filter(size <= pl.max_horizontal(at_floor, first_few))
-    last = found.filter(size >= from_size)
-    named = [
-        piece.with_columns(piece=pl.lit(name))
-        for name, piece in (("first", first), ("last", last))
-    ]
-    return named[0], named[1]
-
-
 def _fit(piece: pl.DataFrame) -> pl.DataFrame:
     """Return the line of each series through its points."""
     slopes = _weighted_median(_slopes(piece), "slope")
     with_slope = piece.join(slopes, on=list(_LINE)).with_columns(
         rest=pl.col("time") - pl.col("slope") * pl.col("size"),
-        sure=pl.col("weight").sqrt() / pl.col("time"),
+        sure=1 / pl.col("noise"),
     )
     fixed = _weighted_median(
         with_slope.select(*_LINE, rest="rest", sure="sure"), "rest"
@@ -130,12 +87,9 @@ def _fit(piece: pl.DataFrame) -> pl.DataFrame:
 
 def _slopes(piece: pl.DataFrame) -> pl.DataFrame:
     """Return the slopes between all pairs of sizes, and how sure each is. [ns/B]"""
-    columns = piece.select(*_LINE, "size", "time", "weight")
+    columns = piece.select(*_LINE, "size", "time", "noise")
     apart = pl.col("size_right") - pl.col("size")
-    noise = (
-        pl.col("time") ** 2 / pl.col("weight")
-        + pl.col("time_right") ** 2 / pl.col("weight_right")
-    ).sqrt()
+    noise = (pl.col("noise") ** 2 + pl.col("noise_right") ** 2).sqrt()
     return (
         columns.join(columns, on=list(_LINE))
         .filter(apart > 0)

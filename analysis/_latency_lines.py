@@ -4,7 +4,8 @@ from typing import Final
 
 import polars as pl
 
-from analysis._latency_fit import FEWEST_SIZES, MOST_WEIGHT, fit_lines
+from analysis._latency_fit import MOST_WEIGHT, fit_lines
+from analysis._latency_pieces import FEWEST_SIZES
 
 #: Below so many transfers of a size its 99th percentile is one of the largest few. [1]
 TAIL_COUNT: Final = 100

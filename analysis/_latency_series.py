@@ -93,7 +93,8 @@ def points(rows: pl.LazyFrame) -> pl.LazyFrame:
 
     Returns:
         One row per series and size, null where it is not told: `count`, `low_bytes`,
-        `high_bytes`, `bytes_total` (their median), and of the times `p05`, `p50`, `p95` and `p99`. [ns]
+        `high_bytes`, `bytes_total` (their median), and of the times `p05`, `p50`, `p95`
+        and `p99`. [ns]
     """
     timed = rows.filter(pl.col("time_ns") > 0)
     size, time = pl.col("bytes_total"), pl.col("time_ns")

@@ -4,7 +4,7 @@ from typing import Final
 
 import polars as pl
 
-from analysis._latency_fit import FEWEST_SIZES
+from analysis._latency_pieces import FEWEST_SIZES
 from analysis._latency_series import SERIES
 from ingest.phrases import phrase
 

@@ -6,9 +6,9 @@ import dataframely as dy
 import polars as pl
 
 from analysis._analysis import Analysis, Frames, Results, Thresholds
-from analysis._latency_fit import FLOOR_RATIO, LAST_SHARE
 from analysis._latency_groups import describe_groups
 from analysis._latency_lines import TAIL_COUNT, beside_lines, lines
+from analysis._latency_pieces import FLOOR_RATIO, LAST_SHARE
 from analysis._latency_series import SERIES, points, transfers
 from analysis._latency_told import anatomy, sizes
 from analysis.bandwidth_checks import BandwidthChecks

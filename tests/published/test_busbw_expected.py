@@ -1,10 +1,15 @@
 """Published figures of collectives: rounds of algorithms, and a log of nccl-tests."""
 
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from analysis.collective_models import Link, flat, ring, slice_bytes, tree
+from ingest.sources import nccl_tests
+from ingest.tables import BandwidthTests
+from tests.analysis.transfers import Row, anatomy, checked
+from tests.ingest.readings import held, read_lines, rows
 
 RANKS = 16_384
 
@@ -29,3 +34,64 @@ def test_a_ring_of_all_ranks(figures: dict[str, float]) -> None:
 
 def test_a_tree_of_all_ranks(figures: dict[str, float]) -> None:
     assert tree(flat(RANKS, Link(5_000.0, 50.0))).rounds == figures["D16"]
+
+
+@pytest.fixture(scope="module")
+def log(shared: Path) -> list[str]:
+    """Log of an all-reduce on two p4de, 16 GPUs; it names neither nodes nor ranks."""
+    folder = shared / "data" / "nccl" / "aws-samples_awsome-distributed-training"
+    return (folder / "all_reduce_2x_p4de.log").read_text().splitlines()
+
+
+@pytest.fixture(scope="module")
+def tests(log: list[str]) -> list[Row]:
+    """Rows of the log as the lake holds them."""
+    read = read_lines(nccl_tests.SOURCE, *log, name="all_reduce_2x_p4de.log")
+    return [row | {"run_id": "p4de"} for row in rows(held(read), BandwidthTests)]
+
+
+def test_every_busbw_follows_from_size_and_time(tests: list[Row]) -> None:
+    found = checked(tests)
+    assert len(found) == 2 * 29
+    assert Counter(row["in_place"] for row in found) == {False: 29, True: 29}
+    # no other number of ranks than 16 gives the printed ratio of busbw to algbw
+    assert {(row["ranks"], row["ranks_basis"]) for row in found} == {(16, "bandwidths")}
+    # 57 and 54 equal the printed digits; the other 1 and 4 are those of a time that is
+    # printed alike: 2**31 B in 51,406 us are 41.775 GB/s to five digits
+    algbw = Counter(row["algbw_agreement"] for row in found)
+    busbw = Counter(row["busbw_agreement"] for row in found)
+    assert algbw == {"exact": 57, "within_rounding": 1}
+    assert busbw == {"exact": 54, "within_rounding": 4}
+
+
+def test_the_printed_digits_hold_without_this_code(log: list[str]) -> None:
+    # the same in plain arithmetic, from the text of the log
+    lines = [line.removeprefix("0:").split() for line in log]
+    cells = [line for line in lines if line and line[0].isdigit()]
+    assert len(cells) == 29
+    for row in cells:
+        for time, busbw in ((row[5], row[7]), (row[9], row[11])):
+            half = 0.05 if "." in time else 0.5
+            ends = [
+                int(row[0]) / (float(time) + sign * half) / 1e3 * 2 * 15 / 16
+                for sign in (1, -1)
+            ]
+            assert ends[0] - 0.00501 <= float(busbw) <= ends[1] + 0.00501
+
+
+@pytest.mark.parametrize("in_place", [False, True])
+def test_the_floor_and_the_asymptote_of_two_p4de(
+    tests: list[Row], in_place: bool
+) -> None:
+    (row,) = [r for r in anatomy(tests=tests) if r["in_place"] == in_place]
+    assert (row["sizes_count"], row["ranks"]) == (29, 16)
+    # every size up to 1 kB takes 160.6 us to 165.0 us
+    assert 158_000 < row["alpha_ns"] < 165_000
+    assert row["alpha_low_ns"] < 161_000 < row["alpha_high_ns"]
+    # 78.33 GB/s at 2 GiB and rising; from 1 GiB to 2 GiB a byte adds 1/79.9 ns
+    assert 78.33 < row["busbw_gbs"] < 81
+    last = 2**30 / (51_406_000 - 26_217_000) * 2 * 15 / 16
+    assert row["busbw_low_gbs"] < last < row["busbw_high_gbs"]
+    # one line does not fit the protocols in between
+    assert row["worst_bytes"] == 2**24
+    assert row["worst_ratio"] == pytest.approx(2.14, abs=0.02)
