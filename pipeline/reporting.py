@@ -62,7 +62,7 @@ def write_report(
         if runs.is_empty():
             raise SettingError(_no_such_run(run_id, lake))
     frames = Frames({table: _of_run(lake, table, run_id) for table in reports.INPUTS})
-    prices = _prices(lake.scan(RunCards).collect(), runs, settings)
+    prices = prices_of(lake.scan(RunCards).collect(), runs, settings)
     provenance = _provenance(root, settings, runs)
     _replace(path, page.render(frames, prices, provenance))
     shown = (frames, prices, provenance)
@@ -99,9 +99,16 @@ def _no_such_run(run_id: str, lake: Snapshot) -> str:
     return f"--run-id {run_id!r}: no such run in the lake; runs: {names}"
 
 
-def _prices(
+def prices_of(
     cards: pl.DataFrame, runs: pl.DataFrame, settings: Settings
 ) -> Mapping[str, Price]:
+    """Return the price of each run with a card, and the fallback under no name.
+
+    Args:
+        cards: Rows of RunCards.
+        runs: Rows of Runs that prices are for.
+        settings: The fallback, and whether somebody set it.
+    """
     is_set = "usd_per_gpu_hour" in settings.model_fields_set
     fallback = Price(
         settings.usd_per_gpu_hour, "setting" if is_set else "default", "rental"

@@ -11,6 +11,7 @@ from pipeline.commands.report import report
 from pipeline.commands.run import run
 from pipeline.commands.sql import sql
 from pipeline.commands.tables import tables
+from pipeline.commands.whatif import whatif
 
 #: Commands in the order of the help.
 COMMANDS: Final[tuple[Callable[..., int], ...]] = (
@@ -20,6 +21,7 @@ COMMANDS: Final[tuple[Callable[..., int], ...]] = (
     report,
     sql,
     tables,
+    whatif,
     nightly,
     demo,
 )
