@@ -22,7 +22,9 @@ def slow_things(search: Search, frames: Frames) -> tuple[pl.DataFrame, pl.DataFr
     if search.slow.is_empty():
         return search.slow, search.slow
     costs, seats = search.costs, search.steps.seats
-    told = search.slow.join(costs.losses, on="spell")
+    told = search.slow.join(costs.losses, on="spell").join(
+        search.sources, on="run_id", how="left"
+    )
     evidence = find_evidence(told, costs.spans, seats, frames)
     placed = told.join(causes_of(evidence), on="spell")
     return placed.join(_places(costs.spans, seats), on="spell"), evidence

@@ -6,7 +6,7 @@ import polars as pl
 
 from analysis._analysis import Frames
 from analysis._straggler_failures import failures_of
-from analysis._straggler_ladder import VICTIM, Rung, ladder
+from analysis._straggler_ladder import STEPS, VICTIM, Rung, ladder
 from analysis._straggler_links import links_of
 from analysis._straggler_passes import passes_of
 from analysis._straggler_power import STATISTICS, gpu_keys, power_of
@@ -20,6 +20,10 @@ UNKNOWN: Final = "unknown"
 SPELL: Final = ("run_id", "scope", "scope_id", "attempt", "first_step")
 
 
+#: Table that the steps of a run come from, by their source.
+_STEP_TABLE: Final = pl.col("source").replace({"traces": "overlap"})
+
+
 def find_evidence(
     slow: pl.DataFrame, spans: pl.DataFrame, seats: pl.DataFrame, frames: Frames
 ) -> pl.DataFrame:
@@ -28,7 +32,7 @@ def find_evidence(
     Args:
         slow: Spells of slow things: `spell`, SPELL, `slowdown_ratio`, `moment_from`,
             `moment_to`, `excess_ns`, `excess_data_ns`, `excess_transfer_ns` and
-            `step_rows`.
+            `step_rows`, and the `source` of its run.
         spans: When each of their ranks was slow: `spell`, RANK, `from_ns`, `to_ns`.
         seats: Where ranks sit.
         frames: Power samples, failures, samples of links, operations and attempts.
@@ -80,7 +84,7 @@ def _told(spells: pl.DataFrame, number: int, rung: Rung) -> pl.DataFrame:
         cause=pl.lit(rung.cause),
         supports=pl.when(known).then(rung.holds),
         evidence=pl.when(known).then(rung.said).otherwise(pl.lit(rung.missing)),
-        table_name=pl.lit(rung.table),
+        table_name=_STEP_TABLE if rung.table == STEPS else pl.lit(rung.table),
         rows_count=rows.cast(pl.Int64),
         from_ns="from_ns",
         to_ns="to_ns",

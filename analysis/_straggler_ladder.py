@@ -153,7 +153,7 @@ def _stage() -> Rung:
         pl.lit("its stage is not slow as a whole")
     )
     # a stage is compared by the waits of all its ranks
-    return Rung("stage_imbalance", holds, said, "", "step_timings", "step_rows")
+    return Rung("stage_imbalance", holds, said, "", *_STEPS)
 
 
 def _lengths() -> Rung:
@@ -181,7 +181,7 @@ def _transfer() -> Rung:
     evidence = phrase("{} % of the excess is transfer, not work", _percent(share))
     missing = "its steps do not tell transfers apart"
     holds = share >= MOST_OF_IT
-    return Rung("slow_link", holds, evidence, missing, "step_timings", "step_rows")
+    return Rung("slow_link", holds, evidence, missing, *_STEPS)
 
 
 def _data_loading() -> Rung:
@@ -189,7 +189,7 @@ def _data_loading() -> Rung:
     evidence = phrase("{} % of the excess is waiting for input", _percent(share))
     missing = "its steps do not tell the wait for input"
     holds = share >= MOST_OF_IT
-    return Rung("data_loading", holds, evidence, missing, "step_timings", "step_rows")
+    return Rung("data_loading", holds, evidence, missing, *_STEPS)
 
 
 def _victim() -> Rung:
@@ -206,6 +206,10 @@ def _victim() -> Rung:
     return Rung(VICTIM, holds, evidence, missing, *_POWER)
 
 
+#: Stands for the table that the steps of the run come from.
+STEPS: Final = "steps"
+
+_STEPS: Final = (STEPS, "step_rows")
 _POWER: Final = ("power_samples", "power_rows")
 _PASSES: Final = ("operations", "operation_rows")
 

@@ -77,3 +77,43 @@ def test_of_waits_for_data_parallelism_only_the_replica_can_be_told() -> None:
     log = step_log(work, wait_scope="dp")
     (row,) = slow(found((StepTimings, log), (Gpus, where)))
     assert (row["scope"], row["scope_id"], row["rank"]) == ("dp_rank", "5", None)
+
+
+def test_a_rack_whose_hosts_are_all_slow_is_named_instead_of_them() -> None:
+    # eight racks of two hosts of four GPUs; in rack 3 all are slow, and one in rack 6
+    work = healthy(64, 60, 6)
+    work[:, 24:32] *= 1.1
+    work[:, 50] *= 1.1
+    where = seats(
+        64,
+        lambda r: {
+            "host": f"node-{r // 4:02}",
+            "rack": f"rack-{r // 8}",
+            "gpu_uuid": f"GPU-{r}",
+        },
+    )
+    results = found((StepTimings, step_log(work)), (Gpus, where))
+    names = {(row["scope"], row["scope_id"], row["host"]) for row in slow(results)}
+    assert names == {("rack", "rack-3", None), ("gpu", "GPU-50", "node-12")}
+
+
+def test_a_gpu_of_a_slow_host_keeps_a_spell_of_its_own() -> None:
+    # node-2 is slow from step 100 to 199, its second GPU from 400 to 499, too
+    work = healthy(64, 800, 6)
+    work[100:200, 16:24] *= 1.1
+    work[400:500, 17] *= 1.1
+    where = seats(64, lambda r: {"host": f"node-{r // 8}", "gpu_uuid": f"GPU-{r}"})
+    results = found((StepTimings, step_log(work)), (Gpus, where))
+    spells = {
+        (row["scope_id"], row["first_step"], row["last_step"]) for row in slow(results)
+    }
+    assert spells == {("node-2", 100, 199), ("GPU-17", 400, 499)}
+
+
+def test_a_stage_that_is_slow_for_a_while_is_dated() -> None:
+    work = healthy(64, 400, 3)
+    work[150:237, 7::8] *= 1.2
+    where = seats(64, lambda rank: {"pp_rank": rank % 8})
+    (row,) = slow(found((StepTimings, step_log(work)), (Gpus, where)))
+    assert (row["scope"], row["scope_id"]) == ("stage", "7")
+    assert (row["first_step"], row["last_step"]) == (150, 236)

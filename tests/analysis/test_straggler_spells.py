@@ -112,3 +112,51 @@ def test_one_rank_that_scatters_makes_no_spell() -> None:
     for n, work in enumerate(works):
         work[:, SLOW] = np.random.default_rng(n).normal(1, 0.08, STEPS)
     assert slow(works).is_empty()
+
+
+def test_spells_of_one_gpu_are_all_named_and_what_they_cost() -> None:
+    # rank 3: 10 % in steps 33 to 72, 30 % in 120 to 163
+    work = fleet(11)
+    work[33:73, SLOW] *= 1.1
+    work[120:164, SLOW] *= 1.3
+    results = found((StepTimings, step_log(work)))
+    rows = results[StragglerRanks].sort("first_step")
+    assert rows.select("rank", "first_step", "last_step").rows() == [
+        (SLOW, 33, 72),
+        (SLOW, 120, 163),
+    ]
+    assert rows["slowdown_ratio"].to_list() == pytest.approx([1.1, 1.3], abs=0.01)
+    # spells do not meet, so that their costs add up to that of all repaired
+    total = results[StragglerSteps]["lost_gpu_ns"].cast(pl.Int128).sum()
+    assert rows["lost_gpu_ns"].cast(pl.Int128).sum() == total
+
+
+@pytest.mark.parametrize("first", [0, 3, 17, 141, 155, 160])
+def test_a_spell_near_an_end_of_the_run_is_dated(first: int) -> None:
+    rows = slow(spell(7_700 + n, 1.08, first, first + 39) for n in range(5))
+    assert dates(rows) == {(SLOW, first, first + 39)}
+
+
+@pytest.mark.parametrize(("first", "last"), [(15, 199), (0, 187), (8, 190)])
+def test_what_is_slow_but_for_an_end_is_dated(first: int, last: int) -> None:
+    rows = slow(spell(7_800 + n, 1.08, first, last) for n in range(5))
+    assert dates(rows) == {(SLOW, first, last)}
+
+
+def test_a_spell_across_a_restart_is_one() -> None:
+    # the run stops after step 119 and goes on from 100; rank 3 is slow from 80 to 139
+    work = spell(12, 1.1, 80, 139)
+    log = step_log(work)
+    before = log.filter(pl.col("step") < 120)
+    again = log.filter(pl.col("step") >= 100).with_columns(
+        pl.lit(1, pl.Int32).alias("attempt"), pl.col("start_ns") + 1_000 * STEP_NS
+    )
+    rows = found((StepTimings, pl.concat([before, again])))[StragglerRanks]
+    assert rows.select("attempt", "first_step", "last_step").rows() == [(0, 80, 139)]
+
+
+def test_all_ranks_that_are_slow_together_are_no_stragglers() -> None:
+    works = [fleet(9_200 + n) for n in range(10)]
+    for work in works:
+        work[60:120] *= 1.3
+    assert slow(works).is_empty()
