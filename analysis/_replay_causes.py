@@ -72,11 +72,12 @@ def cause_of(slow: Slowdowns, thresholds: Mapping[str, float]) -> Cause:
         text = f"steps take {slow.ratio:.3f} times the ideal, less than {limit:g}"
         return Cause("not_straggling", text, together)
     varies = together is not None and together >= thresholds["correlates_from"]
-    said = f"; passes forward and backward correlate at {together:.2f}"
+    said = f"; passes forward and backward correlate at {together or 0.0:.2f}"
+    more = said if varies else ""
     for name, look in _LADDER:
         if name == "sequence_length" and not varies:
             continue
         found = look(slow, blocks)
         if found is not None and found.share >= thresholds["explains_from"]:
-            return Cause(name, f"{found.text}{said if varies else ''}", together)
-    return Cause("mixed", f"{largest_kinds(slow)}{said if varies else ''}", together)
+            return Cause(name, found.text + more, together)
+    return Cause("mixed", largest_kinds(slow) + more, together)
