@@ -22,6 +22,7 @@ from analysis import (
     pipeline_bubbles,
     replays,
     runs,
+    section_scores,
     stragglers,
     whatif,
 )
@@ -37,7 +38,7 @@ from analysis.hiding_costs import HidingCosts
 from analysis.incidents import IncidentEvents, Incidents
 from analysis.interrupt_rates import InterruptRates
 from analysis.interruptions import Interruptions
-from analysis.late_ranks import LateRanks
+from analysis.late_ranks import LateRanks, WaitingEdges
 from analysis.latency_anatomy import LatencyAnatomy, LatencySizes
 from analysis.latency_models import LatencyModels
 from analysis.lost_time import LostTime
@@ -46,6 +47,7 @@ from analysis.overlap_groups import OverlapGroups
 from analysis.pipeline_bubbles import PipelineBubbles
 from analysis.replays import ReplayCells, Replays, ReplaySteps
 from analysis.runs import Runs
+from analysis.section_scores import SectionScores
 from analysis.stragglers import (
     StragglerEvidence,
     StragglerRanks,
@@ -70,6 +72,7 @@ RESULTS: Final[tuple[type[Table], ...]] = (
     ClockOffsets,
     CollectiveWaits,
     LateRanks,
+    WaitingEdges,
     BandwidthChecks,
     LatencyAnatomy,
     LatencySizes,
@@ -104,6 +107,7 @@ ANALYSES: Final[tuple[Analysis, ...]] = (
     latency_models.ANALYSIS,
     replays.ANALYSIS,
     stragglers.ANALYSIS,
+    section_scores.ANALYSIS,
     whatif.ANALYSIS,
     incidents.ANALYSIS,
     interruptions.ANALYSIS,

@@ -45,7 +45,7 @@ def told(clocks: pl.DataFrame, fit: Fit, least_count: int) -> pl.DataFrame:
     )
     rows = pl.concat([clocks, found], how="horizontal")
     states = rows.with_columns(**_states(least_count), **_measures())
-    return states.with_columns(is_corrected=_is_beyond())
+    return states.with_columns(is_corrected=_is_corrected())
 
 
 def _uncertainty(fit: Fit) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
@@ -93,11 +93,19 @@ def _whole(name: str) -> pl.Expr:
     return pl.col(name).round().cast(pl.Int64)
 
 
-def _is_beyond() -> pl.Expr:
-    """Return whether an offset is beyond its uncertainty anywhere in the window."""
+def _is_corrected() -> pl.Expr:
+    """Return whether an offset is taken out.
+
+    It is where it is beyond its uncertainty anywhere in the window. A host has a clock
+    of its own: once one clock is beyond, the best that is known of every host counts.
+    Traces of which nobody tells the host may share a clock, and are left as they are.
+    """
     until = pl.max_horizontal(
         pl.col("reference_ns") - pl.col("from_ns"),
         pl.col("to_ns") - pl.col("reference_ns"),
     )
     reach = pl.col("offset").abs() + (pl.col("drift") * until).abs()
-    return (reach > pl.col("uncertainty_ns")).fill_null(value=False)
+    beyond = (reach > pl.col("uncertainty_ns")).fill_null(value=False)
+    is_own = pl.col("reference") == pl.col("number")
+    is_host = pl.col("host").is_not_null() & ~is_own
+    return beyond | (is_host & beyond.any().over("component"))

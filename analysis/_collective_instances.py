@@ -71,6 +71,7 @@ def _arrivals() -> dict[str, pl.Expr]:
         "late_send_ns": _ARRIVAL.filter(sent).max() - _ARRIVAL.filter(~sent).max(),
         "late_root_ns": _ARRIVAL.filter(at_root).max() - others,
         "last_rank": _RANK.sort_by(_ARRIVAL, "participant").last(),
+        "last_participant": pl.col("participant").sort_by(_ARRIVAL).last(),
         "first_left_ns": _LEFT.min(),
         "has_left": _LEFT.is_not_null().all(),
         "last_left_ns": pl.when(_LEFT.is_not_null().all()).then(_LEFT.max()),
@@ -117,16 +118,17 @@ def _judged(gathered: pl.LazyFrame) -> pl.LazyFrame:
     )
     residual = pl.when("joint").then("apart_ns").otherwise("unsure_ns")
     limit = pl.coalesce(pl.when("joint").then("apart_ns"), "unsure_ns")
+    is_clear = can_tell & (late > limit.fill_null(0))
     return told.with_columns(
         is_complete=can_tell,
         residual_ns=pl.when(can_tell).then(residual),
         late_ns=pl.when(can_tell).then(late),
-        last_rank=pl.when(can_tell & (late > limit.fill_null(0))).then("last_rank"),
+        last_rank=pl.when(is_clear).then("last_rank"),
+        last_participant=pl.when(is_clear).then("last_participant"),
     ).select(*INSTANCE, *_TOLD)
 
 
 _TOLD: Final = (
-    "joint",
     "root",
     "is_complete",
     "doubt",
@@ -137,6 +139,7 @@ _TOLD: Final = (
     "last_left_ns",
     "late_ns",
     "last_rank",
+    "last_participant",
     "residual_ns",
 )
 

@@ -53,7 +53,8 @@ def match(collectives: pl.LazyFrame, attempts: pl.LazyFrame) -> pl.LazyFrame:
     where every row of the group knows its step, else within the group. A send finds
     its receive by the pair of ranks: by the counter where the pair is all of the
     group, else by order, because the counters of larger groups count other pairs too.
-    What has neither a start nor a length waits for nothing that could be told.
+    What has neither a start nor a length waits for nothing that could be told. Where
+    no rank is known, the devices of a trace take part.
 
     Returns:
         The rows with the columns of INSTANCE, `stem`, `participant` and `is_uneven`:
@@ -62,13 +63,20 @@ def match(collectives: pl.LazyFrame, attempts: pl.LazyFrame) -> pl.LazyFrame:
     timed = pl.col("start_ns").is_not_null() | pl.col("duration_ns").is_not_null()
     known = collectives.filter(timed).select(_PROJECTED).with_columns(seen_ns=seen_ns())
     rows = place_traces(known, attempts, "seen_ns")
-    local = phrase("{} {}", "trace_id", "rank_in_group")
     named = rows.with_columns(
         stem=stem(),
-        participant=pl.coalesce(pl.col("rank").cast(pl.String), local, "trace_id"),
+        participant=_participant(),
     )
     numbered = _pair(named).with_columns(number=_number())
     return _count_occurrences(_number_series(numbered))
+
+
+def _participant() -> pl.Expr:
+    """Return who took part: a rank, or what of a trace is known to be one."""
+    rank = phrase("rank {}", "rank")
+    in_group = phrase("{}, rank {} of the group", "trace_id", "rank_in_group")
+    device = phrase("{}, device {}", "trace_id", "device")
+    return pl.coalesce(rank, in_group, device, "trace_id")
 
 
 def seen_ns() -> pl.Expr:

@@ -59,7 +59,8 @@ class ClockOffsets(Table):
         nullable=True,
     )
     is_corrected = c.flag(
-        "Whether the offset is beyond its uncertainty, and is taken out of times."
+        "Whether the offset is taken out of times: it is beyond its uncertainty, or the"
+        " clock is a host's and another of its component is beyond."
     )
     collectives_count = c.count("Collectives whose end it shares with another clock.")
 

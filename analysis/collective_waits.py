@@ -68,6 +68,10 @@ class CollectiveWaits(Table):
         "Rank that arrived last; null where incomplete, or a tie within the residual.",
         nullable=True,
     )
+    last_participant = c.identifier(
+        "Who arrived last, where no rank is known by its trace and device.",
+        nullable=True,
+    )
     clock_residual_ns = c.duration_ns(
         "What clocks may be off after their offsets are taken out: the spread of the"
         " ends, where these should be one instant, else what offsets are uncertain by.",
@@ -123,10 +127,12 @@ def _names() -> dict[str, pl.Expr]:
 
 
 def _measures() -> dict[str, pl.Expr]:
-    told = ("ranks_seen", "ranks_expected", "late_ns", "last_rank")
+    told = ("ranks_seen", "ranks_expected", "late_ns")
     wait, is_known = pl.col("wait_ns"), pl.col("is_complete").first()
     transfer = (pl.col("last_left_ns") - pl.col("last_arrival_ns")).first()
     return {name: pl.col(name).first() for name in told} | {
+        "last_rank": pl.col("last_rank").first(),
+        "last_participant": pl.col("last_participant").first(),
         "match_doubt": pl.col("doubt").first(),
         "step": pl.col("step").min(),
         "start_ns": pl.col("start_ns").min(),

@@ -1,14 +1,21 @@
-"""One row per rank with what collectives tell of its arrivals."""
+"""Who arrives last at collectives beyond chance, and who waits for whom."""
 
 from typing import ClassVar, Final
 
 import dataframely as dy
-import numpy as np
 import polars as pl
 
 from analysis._analysis import Analysis, Frames, Results, Thresholds
 from analysis._clock_shifts import Clocks, clocks_of
 from analysis._collective_ranks import waits_in_batches
+from analysis._late_sums import (
+    bundled,
+    edges,
+    sums_by_rank,
+    sums_by_size,
+    sums_by_trace,
+)
+from analysis._late_tests import holm, with_tails
 from analysis.attempts import Attempts
 from analysis.clock_offsets import ClockOffsets
 from analysis.gpus import Gpus
@@ -45,11 +52,30 @@ class LateRanks(Table):
     late_ns = c.duration_ns(
         "How much later than the next-to-last it arrived, together."
     )
-    p_value = c.real("Chance of being last so often among equal ranks.")
+    p_value = c.real(
+        "Chance of being last so often among equal ranks; at most that where it took"
+        " part in over 4096 collectives of groups of different sizes."
+    )
     is_late = c.flag(
         "Whether that is beyond chance, over all ranks of the attempt together, and"
         " costs the others more than healthy ranks do."
     )
+
+
+class WaitingEdges(Table):
+    """One row per late rank and rank, or bundle of ranks, that waited for it."""
+
+    key: ClassVar = ("run_id", "attempt", "waiting_rank", "late_rank")
+
+    run_id = c.identifier("Run that the row belongs to.")
+    attempt = c.index("Attempt of the run, counted from zero.")
+    waiting_rank = c.index("Global rank that waited, or the first of a bundle.")
+    waiting_to_rank = c.index(
+        "Last rank of the bundle: above 64 ranks, neighbours are put together."
+    )
+    late_rank = c.index("Global rank that was clearly the last.")
+    collectives_count = c.count("Waits that were added up.")
+    wait_ns = c.duration_ns("How long they waited for it, together.")
 
 
 def find_late_ranks(
@@ -61,13 +87,10 @@ def find_late_ranks(
 ) -> dy.DataFrame[LateRanks]:
     """Tell the ranks that arrive last more often than equal ranks would.
 
-    Among n equal ranks each is last with probability 1/n. How often a rank was last is
-    then a sum of independent trials; its tail is at most that of a binomial with their
-    mean probability, and equal to it where all groups have the same size (Hoeffding,
-    Ann. Math. Statist. 27, 1956, theorem 4). All ranks of an attempt are tested
-    together, by Holm's method, so that a healthy fleet as a whole flags a rank with at
-    most this probability. Beyond chance is not yet much: a late rank must also cost
-    the others a share of the time that it was watched for.
+    All ranks of an attempt are tested together, by Holm's method, so that a healthy
+    fleet as a whole flags a rank with at most this probability. Beyond chance is not
+    yet much: a late rank must also cost the others a share of the time that it was
+    watched for.
 
     Args:
         collectives: What ranks saw of collectives.
@@ -79,98 +102,66 @@ def find_late_ranks(
     Returns:
         One row per attempt and rank that took part in a complete collective.
     """
+    parts, _ = _sums(collectives, attempts, clocks)
+    return _judged(parts, significance, least_ratio)
+
+
+def find_waiting(
+    collectives: dy.LazyFrame[Collectives],
+    attempts: dy.LazyFrame[Attempts],
+    clocks: Clocks | None = None,
+) -> dy.DataFrame[WaitingEdges]:
+    """Tell how long ranks waited for each rank that was clearly the last.
+
+    Args:
+        collectives: What ranks saw of collectives.
+        attempts: Attempts, for traces that do not tell theirs.
+        clocks: What is known of clocks; None: all times are of one clock.
+    """
+    _, waited = _sums(collectives, attempts, clocks)
+    return _graph(waited)
+
+
+def _sums(
+    collectives: dy.LazyFrame[Collectives],
+    attempts: dy.LazyFrame[Attempts],
+    clocks: Clocks | None,
+) -> tuple[pl.DataFrame, pl.DataFrame]:
     batches = waits_in_batches(collectives, attempts, clocks)
-    parts = [_per_trace(waits) for waits in batches]
-    ranks = _per_rank(pl.concat(parts))
-    judged = _holm(ranks.with_columns(p_value=_tail(ranks)), significance)
+    found = [pl.collect_all([sums_by_trace(waits), edges(waits)]) for waits in batches]
+    parts, waited = zip(*found, strict=True)
+    return pl.concat(parts), pl.concat(waited)
+
+
+def _judged(
+    parts: pl.DataFrame, significance: float, least_ratio: float
+) -> dy.DataFrame[LateRanks]:
+    sizes = sums_by_size(parts)
+    ranks = with_tails(sums_by_rank(parts, sizes), sizes)
+    judged = holm(ranks, significance)
     matters = LateRanks.late_ns.col >= least_ratio * pl.col("watched_ns")
     judged = judged.with_columns(LateRanks.is_late.col & matters.fill_null(value=False))
     rows = judged.select(LateRanks.column_names()).sort(LateRanks.key)
     return LateRanks.validate(rows, cast=True)
 
 
-def _per_trace(waits: pl.LazyFrame) -> pl.DataFrame:
-    """Add up each rank's part by trace; only where one rank is clearly last, it counts.
-
-    Chances are kept by the number of ranks they are shared among, so that their sum
-    does not depend on the order of the rows.
-    """
-    has_last = pl.col("last_rank").is_not_null()
-    is_last = (pl.col("last_rank") == pl.col("rank")).fill_null(value=False)
-    known = pl.col("joint") & pl.col("is_complete") & pl.col("rank").is_not_null()
-    by = ("run_id", "attempt", "rank", "trace_id", "ranks_seen")
-    return (
-        waits.filter(known)
-        .group_by(by)
-        .agg(
-            collectives_count=has_last.cast(pl.Int64).sum(),
-            last_count=is_last.cast(pl.Int64).sum(),
-            wait_ns=pl.col("wait_ns").sum(),
-            late_ns=pl.col("late_ns").filter(is_last).sum(),
-            from_ns=pl.col("start_ns").min(),
-            to_ns=pl.col("end_ns").max(),
-        )
-        .collect()
-    )
-
-
-def _per_rank(parts: pl.DataFrame) -> pl.DataFrame:
-    rank = ["run_id", "attempt", "rank"]
-    watched = parts.group_by(*rank, "trace_id").agg(
-        watched_ns=pl.col("to_ns").max() - pl.col("from_ns").min()
-    )
-    times = watched.group_by(rank).agg(pl.col("watched_ns").sum())
-    chance = pl.col("collectives_count") / pl.col("ranks_seen")
-    counts = pl.col("collectives_count", "last_count", "wait_ns", "late_ns")
-    by_size = parts.group_by(*rank, "ranks_seen").agg(counts.sum())
-    sums = by_size.group_by(rank).agg(
-        counts.sum(), expected_count=chance.sort_by("ranks_seen").sum()
-    )
-    return sums.join(times, on=rank)
-
-
-def _tail(ranks: pl.DataFrame) -> pl.Series:
-    """Return the chance of being last at least so often. [1]"""
-    from scipy.stats import binom
-
-    trials = ranks["collectives_count"].to_numpy()
-    chance = ranks["expected_count"].to_numpy() / np.maximum(trials, 1)
-    return pl.Series(binom.sf(ranks["last_count"].to_numpy() - 1, trials, chance))
-
-
-def _holm(ranks: pl.DataFrame, significance: float) -> pl.DataFrame:
-    """Tell which ranks are late, at a level over all of their attempt together.
-
-    The smallest p-value is held against level / m, the next one against
-    level / (m - 1), and so on until the first that stands.
-    Source: Holm, Scand. J. Statist. 6, 1979.
-    """
-    attempt = ("run_id", "attempt")
-    p_value, order = LateRanks.p_value.col, pl.int_range(pl.len())
-    ordered = ranks.sort(*attempt, "p_value", "rank").with_columns(
-        falls=(p_value * (pl.len() - order) < significance).over(attempt)
-    )
-    is_late = pl.col("falls").cast(pl.Int8).cum_min().over(attempt) > 0
-    return ordered.with_columns(is_late=is_late)
+def _graph(waited: pl.DataFrame) -> dy.DataFrame[WaitingEdges]:
+    rows = bundled(waited).select(WaitingEdges.column_names())
+    return WaitingEdges.validate(rows.sort(WaitingEdges.key), cast=True)
 
 
 def _compute(frames: Frames, thresholds: Thresholds) -> Results:
-    found = find_late_ranks(
-        frames[Collectives],
-        frames[Attempts],
-        thresholds["late_rank_significance"],
-        thresholds["late_rank_least_ratio"],
-        clocks_of(frames),
-    )
-    return {LateRanks: found}
+    parts, waited = _sums(frames[Collectives], frames[Attempts], clocks_of(frames))
+    levels = thresholds["late_rank_significance"], thresholds["late_rank_least_ratio"]
+    return {LateRanks: _judged(parts, *levels), WaitingEdges: _graph(waited)}
 
 
 ANALYSIS: Final = Analysis(
     name="late_ranks",
     version=2,
-    describes="Which ranks arrive last at collectives, beyond chance",
+    describes="Which ranks arrive last at collectives, and who waits for whom",
     inputs=(Collectives, Attempts, Gpus, ClockOffsets),
-    outputs=(LateRanks,),
+    outputs=(LateRanks, WaitingEdges),
     compute=_compute,
     thresholds={
         "late_rank_significance": SIGNIFICANCE,
