@@ -9,17 +9,24 @@ import polars as pl
 from analysis._analysis import Frames
 from analysis._clock_shifts import clocks_of
 from analysis._collective_ranks import rank_waits
+from analysis._ledger_best import best_cells
 from analysis._ledger_evidence import Marks, place_known
 from analysis._ledger_log import StepLog, read_log
+from analysis._ledger_operated import operated_cells
 from analysis._ledger_progress import rollbacks, shown_steps
 from analysis._ledger_restarts import find_restarts, number_spells
 from analysis._ledger_traced import traced_cells
 from analysis.attempts import Attempts
 from analysis.overlap import Overlap
 from analysis.placing import in_calendar
-from ingest.tables import Collectives, Kernels, StepTimings
+from ingest.tables import Collectives, Kernels, Operations, StepTimings
 
 _SPELL: Final = ("run_id", "attempt", "spell")
+
+_WINDOW: Final = (
+    *("run_id", "attempt", "trace_id", "device", "rank", "step"),
+    *("start_ns", "end_ns"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +42,8 @@ class Gathered:
         restarts: Restarts that step numbers tell of.
         rollbacks: The step that each spell was later rolled back to.
         shown: Steps of step logs, their ranks brought together: see `shown_steps`.
-        traced: Windows of devices: the columns of `traced_cells` and is_redone.
+        traced: Windows of devices and ranks: the columns of `traced_cells`, and
+            is_redone.
     """
 
     log: StepLog
@@ -56,20 +64,23 @@ def gather(frames: Frames, portion_rows: int) -> Gathered:
     """Gather the steps of all runs.
 
     Args:
-        frames: Attempts, overlap, step timings, kernels and collectives.
+        frames: Attempts, overlap, step timings, kernels, collectives and operations.
         portion_rows: Rows of step logs to hold at once. [1]
     """
     attempts, overlap = frames[Attempts], frames[Overlap]
     steps = in_calendar(frames[StepTimings], attempts)
     log = read_log(steps, overlap, portion_rows)
-    marks = Marks(log, in_calendar(_windows_of_steps(overlap), attempts))
+    operated = operated_cells(frames[Operations], attempts).lazy()
+    seen = pl.concat([_windows_of_steps(overlap), operated.select(_WINDOW)])
+    marks = Marks(log, in_calendar(seen, attempts))
     restarts = find_restarts(marks)
     shown = shown_steps(
         place_known(number_spells(one, restarts), attempts) for one in marks
     )
     redone = rollbacks(shown).collect().lazy()
     waits = rank_waits(frames[Collectives], attempts, clocks_of(frames))
-    windows = traced_cells(overlap, frames[Kernels], waits)
+    devices = traced_cells(overlap, frames[Kernels], waits)
+    windows = best_cells(devices, operated)
     traced = _mark_redone(number_spells(windows, restarts), redone)
     return Gathered(
         log=log,
@@ -84,10 +95,8 @@ def gather(frames: Frames, portion_rows: int) -> Gathered:
 def _windows_of_steps(overlap: pl.LazyFrame) -> pl.LazyFrame:
     """Return the windows of steps in traces, as `traced_work` does."""
     steps = overlap.filter(Overlap.step.col.is_not_null())
-    return steps.select(
-        *["run_id", "attempt", "trace_id", "device", "rank", "step", "start_ns"],
-        end_ns=Overlap.start_ns.col + Overlap.span_ns.col,
-    )
+    end = Overlap.start_ns.col + Overlap.span_ns.col
+    return steps.with_columns(end_ns=end).select(_WINDOW)
 
 
 def _mark_redone(rows: pl.LazyFrame, redone: pl.LazyFrame) -> pl.LazyFrame:

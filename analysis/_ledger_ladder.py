@@ -8,11 +8,14 @@ from analysis._ledger_log import PARTS
 from ingest.tables import StepTimings
 
 #: Kinds of evidence, the best first. A step is split by the best that its rank has.
-#: Nothing is booked by `operations`: a replay has to say what they waited for.
+#: Collectives with a whole bubble are those of runs without operations, of which a
+#: replay would tell what the schedule of the pipeline explains.
 LADDER: Final = (
     "collectives",
-    "kernels_include_wait",
+    "collectives_whole_bubble",
     "operations",
+    "kernels_include_wait",
+    "operations_include_wait",
     "step_parts",
     "step_duration_upper_bound",
     "jobs",

@@ -20,7 +20,13 @@ from analysis.attempts import Attempts
 from analysis.clock_offsets import ClockOffsets
 from analysis.gpus import Gpus
 from analysis.overlap import Overlap
-from ingest.tables import Checkpoints, Collectives, Kernels, StepTimings, Table
+from ingest.tables import (
+    Checkpoints,
+    Collectives,
+    Kernels,
+    StepTimings,
+    Table,
+)
 from ingest.tables import _columns as c
 from ingest.times import DAY_NS, day_of
 
@@ -48,12 +54,12 @@ def account_time(
     Each attempt of each GPU is cut into time before its first completed step and after
     its last, cells of steps, and gaps between them. A cell whose step the run went back
     to is recompute. Any other is split by the best evidence that its own rank has of
-    this very step. Waiting at a send or receive is all booked as the pipeline's bubble:
-    how much of it the schedule explains takes a replay.
+    this very step. Waiting for another stage of the pipeline is its bubble up to what a
+    replay of the run's operations explains, all of it where there are none.
 
     Args:
-        frames: Attempts, allocations, overlap, step timings, kernels, collectives and
-            checkpoints.
+        frames: Attempts, allocations, overlap, step timings, kernels, operations,
+            collectives and checkpoints.
         portion_rows: Rows of step logs to hold at once. [1]
 
     Returns:

@@ -29,8 +29,12 @@ _HINT: Final = (
 
 _BASES: Final = {
     "collectives": "matched collectives and kernels",
-    "kernels_include_wait": "kernels, in which waiting counts as communication",
+    "collectives_whole_bubble": "matched collectives and kernels, in which all waiting"
+    " for another stage counts as the pipeline's bubble",
     "operations": "traced operations",
+    "kernels_include_wait": "kernels, in which waiting counts as communication",
+    "operations_include_wait": "traced operations, in which waiting counts as"
+    " communication",
     "step_parts": "parts of steps",
     "step_duration_upper_bound": "step durations, which bound useful work from above",
     "jobs": "job times alone",

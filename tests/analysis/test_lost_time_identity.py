@@ -1,5 +1,6 @@
 """Every nanosecond that was paid for is booked once, whatever the input."""
 
+from dataclasses import replace
 from typing import Final
 
 import hypothesis.strategies as st
@@ -9,12 +10,14 @@ from hypothesis import HealthCheck, given, settings
 
 from analysis.allocations import Allocations
 from analysis.lost_time import LostTime
+from ingest.synthetic.pipeline import Pipeline, operations, simulate
 from ingest.tables import (
     Checkpoints,
     Collectives,
     HostMap,
     Jobs,
     Kernels,
+    Operations,
     RunCards,
     StepTimings,
     Table,
@@ -41,6 +44,30 @@ number = st.integers(-1, 4)
 span = {"start_ns": instant, "duration_ns": length}
 place = {"attempt": maybe(st.integers(0, 2)), "rank": maybe(rank), "step": number}
 trace = {"trace_id": st.sampled_from(["t", "u"]), "device": st.integers(0, 1)}
+
+
+def pipelined(stages: int, dated: bool, begun: int, kept: list[bool]) -> list[Row]:
+    """The operations of a small pipeline, some of them lost."""
+    short = Pipeline(stages, 2 * stages, replicas=2, steps=2, begun_ns=begun, sd=0.3)
+    pipeline = replace(short, forward_ns=9, backward_ns=14, between_ns=0)
+    made = operations(simulate(pipeline), is_dated=dated).to_dicts()
+    return [row for place, row in enumerate(made) if kept[place % len(kept)]]
+
+
+pipelines = st.builds(
+    pipelined,
+    st.integers(1, 2),
+    st.booleans(),
+    instant,
+    st.just([True]) | st.lists(st.booleans(), min_size=2, max_size=9),
+)
+seat = {"dp_rank": maybe(st.integers(0, 1)), "pp_rank": maybe(st.integers(0, 1))}
+kinds = st.sampled_from(
+    [
+        *("forward-compute", "backward-compute", "forward-send", "forward-recv"),
+        *("params-all-gather", "optimizer", "gc", "something else"),
+    ]
+)
 hostile = st.fixed_dictionaries(
     {
         Jobs: some(
@@ -81,6 +108,15 @@ hostile = st.fixed_dictionaries(
                 "end_ns": maybe(instant),
             }
         ),
+        Operations: some(
+            place
+            | seat
+            | {"trace_id": st.sampled_from(["t", "v"]), "kind": kinds}
+            | {"start_ns": maybe(instant), "offset_ns": maybe(st.integers(0, 60))}
+            | {"duration_ns": length, "rank": rank}
+            | {"microbatch": maybe(st.integers(0, 1)), "chunk": maybe(rank)}
+        )
+        | pipelines,
         Checkpoints: some(
             {"attempt": maybe(st.integers(0, 2)), "rank": maybe(rank)}
             | {"start_ns": instant, "stall_ns": maybe(length), "kind": st.just("save")}

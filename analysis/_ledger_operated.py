@@ -1,0 +1,133 @@
+"""What traced operations tell of steps, one trace at a time."""
+
+from collections.abc import Iterator
+from typing import Final
+
+import polars as pl
+
+from analysis._ledger_clock import on_a_clock
+from analysis._ledger_replayed import replayed_rows, split_waits, without_waits
+from analysis._ledger_waiting import RANK_STEP
+from analysis._replay import replays_of
+from analysis._replay_kinds import known_kind
+from analysis._replay_steps import NotReplayable, Replay
+from analysis.intervals import END, START
+from ingest.tables import Operations
+
+#: Operations of a trace that are measured at once, whole steps of them. Each takes up
+#: to a kilobyte.
+PORTION_ROWS: Final = 500_000
+
+#: What is told of a step of a rank, and its type.
+_COLUMNS: Final = {
+    "run_id": pl.String,
+    "attempt": pl.Int32,
+    "trace_id": pl.String,
+    "device": pl.Int32,
+    "rank": pl.Int32,
+    "step": pl.Int64,
+    "start_ns": pl.Int64,
+    "end_ns": pl.Int64,
+    "straggler_wait": pl.Int64,
+    "pipeline_bubble": pl.Int64,
+    "exposed_communication": pl.Int64,
+    "productive": pl.Int64,
+    "bubble_limit": pl.Int64,
+    "basis": pl.String,
+}
+
+
+def operated_cells(
+    operations: pl.LazyFrame,
+    attempts: pl.LazyFrame,
+    portion_rows: int = PORTION_ROWS,
+) -> pl.DataFrame:
+    """Return how each rank spent its traced steps, by its operations.
+
+    A wait for replicas of the own stage is for a straggler. A wait for other stages is
+    the pipeline's bubble up to what a replay has of it in which every operation takes
+    the median of its peers; what is beyond is for a straggler, too. Of steps that
+    cannot be replayed nothing tells what was waiting: all communication that compute
+    does not hide is exposed, and the basis says so.
+
+    A step lasts from the first operation of any rank to that of the next step, where
+    the trace has the next one, else to the last end of any rank.
+
+    Args:
+        operations: Rows of Operations.
+        attempts: Rows of Attempts.
+        portion_rows: Operations to measure at once. [1]
+
+    Returns:
+        Columns run_id, attempt, trace_id, device (null), rank, step, start_ns, end_ns,
+        straggler_wait, pipeline_bubble, exposed_communication, productive,
+        bubble_limit (null without a replay) and basis. [ns]
+    """
+    clocked = on_a_clock(operations)
+    nothing = pl.DataFrame(schema=_COLUMNS)
+    parts = [
+        part
+        for found in replays_of(operations, attempts)
+        for part in _of_trace(clocked, found, portion_rows)
+    ]
+    order = ("run_id", "attempt", "trace_id", *RANK_STEP)
+    return pl.concat([nothing, *parts]).sort(order)
+
+
+def _of_trace(
+    clocked: pl.LazyFrame, found: Replay | NotReplayable, portion_rows: int
+) -> Iterator[pl.DataFrame]:
+    run, trace = pl.lit(found.run_id), pl.lit(found.trace_id)
+    is_one = (Operations.run_id.col == run) & (Operations.trace_id.col == trace)
+    kind = known_kind(Operations.kind.col).cast(pl.String)
+    rows = (
+        clocked.filter(is_one)
+        .select(
+            *RANK_STEP,
+            START,
+            (pl.col(START) + Operations.duration_ns.col).alias(END),
+            kind=kind,
+        )
+        .drop_nulls("kind")
+        .collect()
+    )
+    windows = _windows(rows)
+    replayed = replayed_rows(found, rows) if isinstance(found, Replay) else None
+    for steps in _portions(rows, portion_rows):
+        some = windows.filter(pl.col("step").is_in(steps))
+        if replayed is not None:
+            own = replayed.filter(pl.col("step").is_in(steps))
+            yield _named(split_waits(own, some), found)
+            some = some.join(own, on=RANK_STEP, how="anti")
+        others = rows.join(some, on=RANK_STEP, how="semi")
+        yield _named(without_waits(others, some), found)
+
+
+def _portions(rows: pl.DataFrame, portion_rows: int) -> list[list[int]]:
+    """Return the steps that are measured together."""
+    counted = rows.group_by("step").agg(rows=pl.len().cast(pl.Int64)).sort("step")
+    before = pl.col("rows").cum_sum() - pl.col("rows")
+    numbered = counted.with_columns(portion=before // portion_rows)
+    grouped = numbered.group_by("portion", maintain_order=True).agg("step")
+    return [list(steps) for steps in grouped["step"]]
+
+
+def _windows(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return the window of each step of each rank, and when the last rank ended."""
+    steps = rows.group_by("step").agg(pl.col(START).min(), ended_ns=pl.col(END).max())
+    ordered = steps.sort("step").with_columns(
+        next_step=pl.col("step").shift(-1), next_ns=pl.col(START).shift(-1)
+    )
+    follows = (pl.col("next_step") == pl.col("step") + 1) & (
+        pl.col("next_ns") > pl.col(START)
+    )
+    end = pl.when(follows).then("next_ns").otherwise("ended_ns")
+    bounds = ordered.select("step", START, end.alias(END), "ended_ns")
+    return rows.select(RANK_STEP).unique().join(bounds, on="step").sort(RANK_STEP)
+
+
+def _named(rows: pl.DataFrame, found: Replay | NotReplayable) -> pl.DataFrame:
+    names = {name: getattr(found, name) for name in ("run_id", "attempt", "trace_id")}
+    known = rows.with_columns(**{key: pl.lit(value) for key, value in names.items()})
+    placed = known.with_columns(device=pl.lit(None))
+    return placed.select(pl.col(name).cast(kind) for name, kind in _COLUMNS.items())

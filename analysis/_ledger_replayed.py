@@ -1,0 +1,105 @@
+"""Steps of ranks split by what operations waited for, with a replay or without."""
+
+import polars as pl
+
+from analysis._bubble_replay import usual_lengths
+from analysis._ledger_waiting import RANK_STEP, spent
+from analysis._replay_steps import Replay
+from analysis.intervals import END, START
+
+
+def replayed_rows(replay: Replay, rows: pl.DataFrame) -> pl.DataFrame:
+    """Return the operations of a replay, as they were and as they usually are.
+
+    Args:
+        replay: Replay of the trace.
+        rows: Its operations on the clock of the trace: columns of RANK_STEP, start_ns.
+
+    Returns:
+        The operations, usual_start and usual_end since the step began, usual_ns
+        (a pass or transfer alone), and first_ns, when it began by the trace's clock.
+    """
+    usual = usual_lengths(replay)
+    scheduled = replay.schedule(usual)
+    told = replay.operations.select(
+        *RANK_STEP, "kind", "is_transfer", "own_ns", "duration_ns", begun="start_ns"
+    ).with_columns(
+        usual_ns=pl.lit(usual),
+        usual_start=scheduled["start_ns"],
+        usual_end=scheduled["end_ns"],
+    )
+    kept = rows.join(told.select(RANK_STEP).unique(), on=RANK_STEP, how="semi")
+    first = kept.group_by("step").agg(first_ns=pl.col(START).min())
+    return told.with_columns(pl.col("kind").cast(pl.String)).join(first, on="step")
+
+
+def split_waits(rows: pl.DataFrame, windows: pl.DataFrame) -> pl.DataFrame:
+    """Measure steps whose waits a replay tells.
+
+    Args:
+        rows: What `replayed_rows` returns.
+        windows: Columns of RANK_STEP, start_ns, end_ns and ended_ns. [ns]
+
+    Returns:
+        The windows that have rows, with straggler_wait, pipeline_bubble,
+        exposed_communication, productive, bubble_limit and basis. [ns]
+    """
+    start = pl.col("first_ns") + pl.col("begun")
+    wait = (pl.col("duration_ns") - pl.col("own_ns")).clip(0)
+    told = pl.when("is_transfer").then(start + wait).otherwise(start)
+    actual = rows.select(
+        *[*RANK_STEP, "kind"],
+        start.alias(START),
+        (start + pl.col("duration_ns")).alias(END),
+        until_ns=told,
+    )
+    here = windows.join(rows, on=RANK_STEP, how="semi")
+    measured = spent(actual.lazy(), here.lazy()).collect()
+    limit = _usual_waits(rows).rename({"stages_ns": "bubble_limit"})
+    both = here.join(measured, on=RANK_STEP).join(limit, on=RANK_STEP)
+    bubble = pl.min_horizontal("stages_ns", "bubble_limit")
+    return both.with_columns(
+        straggler_wait=pl.col("replicas_ns") + pl.col("stages_ns") - bubble,
+        pipeline_bubble=bubble,
+        exposed_communication=pl.col("communication_ns"),
+        productive=pl.col("compute_ns"),
+        basis=pl.lit("operations"),
+    )
+
+
+def _usual_waits(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return how long each rank waits for other stages where all is as usual. [ns]"""
+    end = pl.col("usual_end")
+    usual = rows.select(
+        *[*RANK_STEP, "kind"],
+        pl.col("usual_start").alias(START),
+        end.alias(END),
+        until_ns=pl.when("is_transfer")
+        .then(end - pl.col("usual_ns"))
+        .otherwise("usual_start"),
+    )
+    ended = usual.group_by("step").agg(ended_ns=pl.col(END).max())
+    ranks = usual.select(RANK_STEP).unique().join(ended, on="step")
+    windows = ranks.with_columns(
+        pl.lit(0, pl.Int64).alias(START), pl.col("ended_ns").alias(END)
+    )
+    return spent(usual.lazy(), windows.lazy()).select(*RANK_STEP, "stages_ns").collect()
+
+
+def without_waits(rows: pl.DataFrame, windows: pl.DataFrame) -> pl.DataFrame:
+    """Measure steps of which nothing tells what was waiting.
+
+    Args:
+        rows: Columns of RANK_STEP, kind, start_ns and end_ns. [ns]
+        windows: As for `split_waits`, whose columns are returned.
+    """
+    alone = windows.with_columns(ended_ns=pl.col(START))
+    measured = spent(rows.with_columns(until_ns=START).lazy(), alone.lazy()).collect()
+    return windows.join(measured, on=RANK_STEP).with_columns(
+        straggler_wait=pl.lit(0),
+        pipeline_bubble=pl.lit(0),
+        exposed_communication=pl.col("communication_ns"),
+        productive=pl.col("compute_ns"),
+        bubble_limit=pl.lit(None, pl.Int64),
+        basis=pl.lit("operations_include_wait"),
+    )

@@ -1,0 +1,22 @@
+-- The same operations from a trace that dates nothing and tells starts since each step began: all there is of the run.
+--
+--   step 1   0         10        20        30        40        50        60        70        80        90    97
+--   rank 0   [== F0 ==][== F1 ==]bbbbbbbbbbbbbbbbbbbbbc[======= B0 =======]bbbbbbbbbc[======= B1 =======][=O=]
+--   rank 1   bbbbbbbbbbc[== F0 ==][======= B0 =======][== F1 ==][======= B1 =======][=O=]bbbbbbbbbbbbbbbbbbbbb
+--
+--   step 2   0         10        20                            50        60        70        80 ...
+--   rank 0   [== F0 ==][== F1 ==]ssssssssssssssssssssbbbbbbbbbbbbbbbbbbbbbc[======= B0 =======]bbbbbbbbbc[ ...  117
+--   rank 1   bbbbbbbbbbc[======== F0, 20 longer =====][======= B0 =======][== F1 ==][======= B1 ... [=O=]bbb ...
+--
+-- Two stages, two micro-batches, forward 10, backward 20, a transfer (c) of 1. Rank 0 waits 20 to 41 and 62 to 71 for
+-- what comes back, rank 1 0 to 10 for its input and from its end to that of the step: b, the bubble of the schedule.
+-- In step 2 the first forward of rank 1 is 20 longer. With both micro-batches as usual rank 0 would wait 30 as in
+-- step 1; it waits 50: 20 of it is for a straggler (s).
+--
+--   step 1, rank 0   productive 65, pipeline_bubble 21 + 9, exposed_communication 1 + 1: 97
+--           rank 1   productive 65, pipeline_bubble 10 + 21, exposed_communication 1: 97
+--   step 2, rank 0   productive 65, pipeline_bubble 30, straggler_wait 20, exposed_communication 1 + 1: 117
+--           rank 1   productive 85, pipeline_bubble 10 + 21, exposed_communication 1: 117
+--
+-- The steps are laid out one after the other from zero on, and only they are paid for: 2 x (97 + 117).
+SELECT attempt, category, basis, gpu_ns FROM lost_time ORDER BY attempt, category, basis
