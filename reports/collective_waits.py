@@ -1,4 +1,4 @@
-"""Who waits for whom in collectives, and how fast transfers are."""
+"""Who waits for whom in collectives."""
 
 from typing import Final
 
@@ -7,7 +7,7 @@ import polars as pl
 from analysis import Frames
 from analysis.collective_waits import CollectiveWaits
 from analysis.late_ranks import LateRanks
-from reports import _busbw_chart, _late_chart, _wait_charts
+from reports import _late_chart, _wait_charts
 from reports._numbers import duration, grouped, percent
 from reports._section import Content, Scope, Section
 from reports._words import name, plural
@@ -20,7 +20,7 @@ _UNMATCHED: Final = (
 
 
 def build(frames: Frames, scope: Scope) -> Content:
-    """Return where ranks wait, who comes last, and the bandwidth of transfers."""
+    """Return where ranks wait, and who comes last."""
     waits = scope.of_runs(frames[CollectiveWaits])
     totals = _totals(waits)
     if not totals["collectives"]:
@@ -36,7 +36,6 @@ def build(frames: Frames, scope: Scope) -> Content:
         charts=[
             *_wait_charts.chart(groups, totals["collectives"], scope),
             *_late_chart.chart(late, scope),
-            *_busbw_chart.chart(waits, scope),
         ],
     )
 

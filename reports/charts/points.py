@@ -1,6 +1,6 @@
-"""Points with intervals, and points over a scale."""
+"""Points with intervals."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 import altair as alt
@@ -8,7 +8,7 @@ import polars as pl
 
 from reports._section import Spec
 from reports.charts import _parts
-from reports.theme import LINE, QUIET, finished
+from reports.theme import finished
 
 #: Room for words beside the largest estimate, as a multiple of it.
 _WITH_WORDS: Final = 1.25
@@ -39,32 +39,3 @@ def intervals(rows: pl.DataFrame, unit: str, tips: Sequence[tuple[str, str]]) ->
     )
     height = _parts.ROW * rows.height
     return finished(chart.properties(width="container", height=height))
-
-
-def scatter(
-    rows: pl.DataFrame,
-    titles: tuple[str, str],
-    colours: Mapping[str, str],
-    tips: Sequence[tuple[str, str]],
-) -> Spec:
-    """Draw a middle and its range over a logarithmic scale of sizes.
-
-    Args:
-        rows: `x`, `y`, `low`, `high` and `part`.
-        titles: Titles of both axes, with their units; the first says it is a log.
-        colours: Colour of each part.
-        tips: Columns and titles of the tooltip.
-    """
-    sizes = alt.Scale(type="log", nice=False, padding=16)
-    named = alt.Axis(title=titles[0], format="~s", labelOverlap=True, grid=False)
-    x = alt.X("x:Q", scale=sizes, axis=named)
-    base = alt.Chart(rows).encode(x=x, color=_parts.parts("part", colours))
-    axis = alt.Axis(title=titles[1], grid=True, gridColor=LINE, labelColor=QUIET)
-    low = alt.Y("low:Q", axis=axis, scale=alt.Scale(zero=True))
-    spans = base.mark_rule(strokeWidth=2, opacity=0.45).encode(y=low, y2="high:Q")
-    shape = alt.Shape("part:N", legend=None)
-    dots = base.mark_point(size=70, filled=True, opacity=1).encode(
-        y="y:Q", shape=shape, tooltip=_parts.tooltip(tips)
-    )
-    chart = alt.layer(spans, dots)
-    return finished(chart.properties(width="container", height=230))

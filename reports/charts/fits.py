@@ -1,0 +1,61 @@
+"""Points over a logarithmic scale, with the line that was fitted to them."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+import altair as alt
+import polars as pl
+
+from reports._section import Spec
+from reports.charts import _parts
+from reports.theme import LINE, QUIET, finished
+
+_HEIGHT: Final = 260
+
+
+def lined(
+    rows: pl.DataFrame,
+    titles: tuple[str, str],
+    colours: Mapping[str, str],
+    tips: Sequence[tuple[str, str]],
+) -> Spec:
+    """Draw points and their ranges with a line and its band, both scales logarithmic.
+
+    Args:
+        rows: `part`, `x`, `y`, `low` and `high`, all positive, and `line`, `line_low`
+            and `line_high`, null where there is none.
+        titles: Titles of both axes, with their units; both say that they are logs.
+        colours: Colour of each part.
+        tips: Columns and titles of the tooltip.
+    """
+    x_axis = alt.Axis(title=titles[0], format="~s", labelOverlap=True, grid=False)
+    x_scale = alt.Scale(type="log", nice=False, padding=16)
+    x = alt.X("x:Q", scale=x_scale, axis=x_axis)
+    base = alt.Chart(rows).encode(x=x, color=_parts.parts("part", colours))
+    look = {"grid": True, "gridColor": LINE, "labelColor": QUIET, "labelOverlap": True}
+    y_axis = alt.Axis(title=titles[1], format="~g", **look)
+    log = alt.Scale(type="log", nice=False)
+
+    def on_y(field: str) -> alt.Y:
+        return alt.Y(f"{field}:Q", axis=y_axis, scale=log)
+
+    fitted = base.transform_filter("isValid(datum.line_low)")
+    band = fitted.mark_area(opacity=0.22).encode(
+        y=on_y("line_low"), y2="line_high:Q", fill=_filled(colours)
+    )
+    line = base.transform_filter("isValid(datum.line)").mark_line(strokeWidth=1.5)
+    spans = base.mark_rule(strokeWidth=2, opacity=0.45).encode(
+        y=on_y("low"), y2="high:Q"
+    )
+    dots = base.mark_point(size=44, filled=True, opacity=1).encode(
+        y=on_y("y"),
+        shape=alt.Shape("part:N", legend=None),
+        tooltip=_parts.tooltip(tips),
+    )
+    layers = alt.layer(band, line.encode(y=on_y("line")), spans, dots)
+    return finished(layers.properties(width="container", height=_HEIGHT))
+
+
+def _filled(colours: Mapping[str, str]) -> alt.Fill:
+    scale = alt.Scale(domain=list(colours), range=list(colours.values()))
+    return alt.Fill("part:N", scale=scale, legend=None)

@@ -1,0 +1,109 @@
+"""What a transfer takes without bytes, for each byte, and at its worst."""
+
+from collections import Counter
+from typing import Any, Final
+
+import polars as pl
+
+from analysis import Frames
+from analysis.bandwidth_checks import BandwidthChecks
+from analysis.latency_anatomy import LatencyAnatomy, LatencySizes
+from analysis.latency_models import LatencyModels
+from reports import _busbw_chart, _latency_listings
+from reports._latency_shown import bandwidth, fixed_part, label, shown
+from reports._numbers import duration, grouped, significant, size
+from reports._section import Content, Scope, Section
+from reports._words import plural
+
+#: From so much on a size is said to be off the line. [1]
+_OFF_FROM: Final = 1.2
+
+
+def build(frames: Frames, scope: Scope) -> Content:
+    """Return the lines of transfers by size, and what speaks against them."""
+    series = shown(scope.of_runs(frames[LatencyAnatomy]))
+    if series.is_empty():
+        return Content(
+            heading="How long transfers take, and how fast links are, is not known.",
+            empty="Profiler traces of all ranks of a group hold transfers by size, and"
+            " so do the tables of nccl-tests.",
+        )
+    models = scope.of_runs(frames[LatencyModels]).collect()
+    checks = scope.of_runs(frames[BandwidthChecks])
+    return Content(
+        heading=_heading(series.row(0, named=True)),
+        paragraphs=[*_off(series), *_without(series), *_checked(checks)],
+        charts=_busbw_chart.chart(series, scope.of_runs(frames[LatencySizes]), scope),
+        listings=_latency_listings.listings(series, models, scope),
+    )
+
+
+def _heading(row: dict[str, Any]) -> str:
+    who = label(row)
+    who = who[0].upper() + who[1:]
+    if row["beta_gbs"] is None:
+        at = f" of {size(row['typical_bytes'])}" if row["typical_bytes"] else ""
+        return (
+            f"{who}: {duration(row['p50_ns'])} for a transfer{at} (median); how much of"
+            " it is fixed is not known."
+        )
+    return (
+        f"{who}: {fixed_part(row)} for a transfer without bytes, {bandwidth(row)} for"
+        " an endless one."
+    )
+
+
+def _off(series: pl.DataFrame) -> list[str]:
+    """Return where one line does not fit the series of the heading."""
+    row = series.row(0, named=True)
+    worst = row["worst_ratio"]
+    if worst is None or worst < _OFF_FROM:
+        return []
+    text = (
+        f"One line does not fit all sizes: at {size(row['worst_bytes'])} a transfer"
+        f" takes {significant(worst)} times its line. Libraries change protocol and"
+        " algorithm with the size; the fixed part is that of small messages, the"
+        " bandwidth that of large ones."
+    )
+    return [text]
+
+
+def _without(series: pl.DataFrame) -> list[str]:
+    """Return how many series have no line, and why."""
+    bare = series.filter(pl.col("beta_gbs").is_null())
+    reasons = Counter(bare["reason"].drop_nulls().to_list())
+    if not reasons:
+        return []
+    why = "; ".join(f"{grouped(n)}: {reason}" for reason, n in sorted(reasons.items()))
+    return [f"{bare.height} of {series.height} series have no line ({why})."]
+
+
+def _checked(checks: pl.LazyFrame) -> list[str]:
+    """Return how the busbw that benchmarks print agrees with sizes and times."""
+    found = checks.group_by("busbw_agreement").agg(rows=pl.len()).collect()
+    counts = dict(found.iter_rows())
+    compared = sum(n for word, n in counts.items() if word != "not_comparable")
+    if not compared:
+        return []
+    near, off = counts.get("within_rounding", 0), counts.get("differs", 0)
+    text = (
+        "Recomputed from size and time, busbw equals the printed digits in"
+        f" {grouped(counts.get('exact', 0))} of {plural(compared, 'row')} of"
+        f" benchmarks; in {grouped(near)} it does for a time that is printed alike, in"
+        f" {grouped(off)} for none."
+    )
+    guessed = checks.filter(pl.col("ranks_basis") == "bandwidths").select(pl.len())
+    if int(guessed.collect().item()):
+        text += (
+            " Where a table does not name its ranks, their number is the only one that"
+            " the printed bandwidths leave."
+        )
+    return [text]
+
+
+SECTION: Final = Section(
+    "latency_anatomy",
+    "Links",
+    (LatencyAnatomy, LatencySizes, LatencyModels, BandwidthChecks),
+    build,
+)

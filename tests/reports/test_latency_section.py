@@ -1,0 +1,87 @@
+"""The section of links: its finding, what one line misses, and what is missing."""
+
+from typing import Any
+
+from analysis.bandwidth_checks import BandwidthChecks
+from analysis.latency_anatomy import LatencyAnatomy, LatencySizes
+from reports import latency_anatomy
+from reports._section import Content, Scope
+from tests.reports.builder import RUN, framed
+from tests.reports.pod_links import links
+
+Row = dict[str, Any]
+
+
+def built(scope: Scope, *dropped: type, **changed: Any) -> Content:
+    """The section of the pod, its first series changed."""
+    rows = links(RUN)
+    rows[LatencyAnatomy][0] |= changed
+    kept = {table: some for table, some in rows.items() if table not in dropped}
+    return latency_anatomy.build(framed(kept), scope)
+
+
+def plain(text: str) -> str:
+    return text.replace("\u202f", " ")
+
+
+def test_the_heading_is_the_line_with_its_intervals(scope: Scope) -> None:
+    assert plain(built(scope).heading) == (
+        "Dp allreduce, 8 ranks: 40.0 us (38.0 us to 42.0 us) for a transfer without"
+        " bytes, 175 GB/s (172 to 178) for an endless one."
+    ).replace(" us", " µs")
+
+
+def test_bounds_that_are_one_sided_are_said(scope: Scope) -> None:
+    few = built(scope, busbw_high_gbs=None)
+    assert "at least 172 GB/s for an endless one" in plain(few.heading)
+    many = built(scope, alpha_low_ns=0)
+    assert "at most 42.0 µs for a transfer without bytes" in plain(many.heading)
+    other = built(scope, busbw_gbs=None)
+    assert "100 GB/s of algbw (98.0 to 102)" in plain(other.heading)
+
+
+def test_a_series_without_a_line_says_what_is_missing(scope: Scope) -> None:
+    content = built(scope, beta_gbs=None, alpha_ns=None, reason="none")
+    assert plain(content.heading) == (
+        "Dp allreduce, 8 ranks: 10.8 ms for a transfer of 1.07 GB (median); how much of"
+        " it is fixed is not known."
+    )
+    assert plain(content.paragraphs[1]) == (
+        "2 of 2 series have no line (1: 1 of the 3 sizes that a line needs; 1: none)."
+    )
+
+
+def test_what_one_line_misses_is_said(scope: Scope) -> None:
+    off, without, checked = (plain(text) for text in built(scope).paragraphs)
+    assert off.startswith(
+        "One line does not fit all sizes: at 33.6 MB a transfer takes 1.50 times"
+    )
+    assert without.startswith("1 of 2 series have no line")
+    assert checked.startswith(
+        "Recomputed from size and time, busbw equals the printed digits in 1 of 2 rows"
+    )
+    assert not any(
+        "does not fit" in text for text in built(scope, worst_ratio=1.1).paragraphs
+    )
+
+
+def test_without_benchmarks_nothing_is_said_of_them(scope: Scope) -> None:
+    texts = built(scope, BandwidthChecks).paragraphs
+    assert not any("Recomputed" in text for text in texts)
+
+
+def test_without_sizes_there_is_no_chart(scope: Scope) -> None:
+    content = built(scope, LatencySizes)
+    assert not content.charts
+    assert len(content.listings[0].rows) == 2
+
+
+def test_the_listings_say_tails_and_verdicts(scope: Scope) -> None:
+    series, models = built(scope).listings
+    first, second = (tuple(plain(str(cell)) for cell in row) for row in series.rows)
+    assert first[4] == "1.00 ms"
+    assert second[4] == "unknown: 3 of one size"
+    verdicts = {str(row[1]): plain(str(row[-1])) for row in models.rows}
+    assert verdicts["ring"] == "closest to the medians"
+    assert verdicts["tree"] == "a link of the run card is too slow for it"
+    assert verdicts["hierarchical"] == "nobody knows"
