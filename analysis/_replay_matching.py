@@ -2,7 +2,8 @@
 
 Profilers record sends and receives that move nothing: at the ends of a step, and, with
 several model chunks per stage, at the first and the last chunk of the model. They have
-no peer. The rules are those of the published analysis (arXiv 2505.05713).
+no peer. The rules are those of the published analysis (arXiv 2505.05713); a trace may
+also leave out all that moves nothing.
 """
 
 from typing import Final
@@ -43,31 +44,56 @@ def match_passes(nodes: pl.DataFrame, stages: int) -> pl.DataFrame:
         UnfitTraceError: If a stage has too few transfers for its passes.
     """
     passes = nodes.filter(pl.col("kind").is_in(PASSES))
-    chunks = int(passes["chunk"].max() or 0) + 1  # type: ignore[arg-type]
-    last = stages * chunks - 1
+    last = stages * (int(passes["chunk"].max() or 0) + 1) - 1  # type: ignore[arg-type]
     found = []
     for pass_kind, direction, way, delta in _WAYS:
-        served = passes.filter(pl.col("kind") == pass_kind)
+        peer = pl.col("chunk") * stages + pl.col("pp_rank") + delta
+        served = passes.filter(pl.col("kind") == pass_kind).with_columns(
+            is_idle=~peer.is_between(0, last)
+        )
         named = pl.col("kind").str.contains(f"{direction}-{way}", literal=True)
         launched = nodes.filter(named & pl.col("kind").is_in(PEERS))
-        numbered = _numbered(launched, served, way, stages)
-        peer = pl.col("chunk") * stages + pl.col("pp_rank") + delta
-        matched = numbered.join(
-            served.select("pp_rank", "position", "chunk", served="node"),
-            left_on=["pp_rank", "number"],
-            right_on=["pp_rank", "position"],
-        )
-        is_idle = ~peer.is_between(0, last)
-        found.append(matched.with_columns(is_idle=is_idle, way=pl.lit(way)))
-    return pl.concat([one.select(MATCH) for one in found])
+        matched = _matched(launched, served, way, stages)
+        found.append(matched.with_columns(way=pl.lit(way)).select(MATCH))
+    return pl.concat(found)
 
 
-def _numbered(
+def _matched(
     launched: pl.DataFrame, served: pl.DataFrame, way: str, stages: int
 ) -> pl.DataFrame:
-    """Number the transfers of each stage that can belong to a pass, as those are."""
+    """Match transfers that can belong to a pass with passes, in the order of both."""
+    kept = _kept(launched, served, way)
+    _refuse_missing(kept, stages, way)
+    # the first receive of the first chunk may not be recorded
+    skipped = pl.col("passes") - pl.len() if way == "recv" else pl.lit(0)
+    skipped = pl.when(pl.col("only_moving")).then(0).otherwise(skipped)
+    place = pl.int_range(pl.len(), dtype=pl.Int64).over("pp_rank")
+    ordered = kept.sort("pp_rank", "start_ns", "position", "kind")
+    numbered = ordered.select(
+        "node", "kind", "pp_rank", "only_moving", number=place + skipped.over("pp_rank")
+    )
+    moving = pl.int_range(pl.len(), dtype=pl.Int64).over("pp_rank")
+    passes = served.sort("pp_rank", "position").select(
+        "pp_rank", "is_idle", number=pl.col("position").cast(pl.Int64), served="node"
+    )
+    alone = passes.filter(~pl.col("is_idle")).with_columns(number=moving)
+    told = pl.concat(
+        [
+            passes.with_columns(only_moving=pl.lit(value=False)),
+            alone.with_columns(only_moving=pl.lit(value=True)),
+        ]
+    )
+    return numbered.join(told, on=["pp_rank", "only_moving", "number"])
+
+
+def _kept(launched: pl.DataFrame, served: pl.DataFrame, way: str) -> pl.DataFrame:
+    """Keep transfers that can belong to a pass, with what is known of their stage.
+
+    `only_moving` tells that a stage records no transfers that move nothing.
+    """
     bounds = served.group_by("pp_rank").agg(
         passes=pl.len().cast(pl.Int64),
+        moving=(~pl.col("is_idle")).sum().cast(pl.Int64),
         first_end=pl.col("end_ns").min(),
         last_start=pl.col("start_ns").max(),
     )
@@ -77,20 +103,18 @@ def _numbered(
         else pl.col("end_ns") >= pl.col("first_end") - CLOCK_NS
     )
     kept = launched.join(bounds, on="pp_rank").filter(belongs)
-    _refuse_missing(kept, stages, way)
-    # the first receive of the first chunk may not be recorded
-    skipped = (pl.col("passes") - pl.len()).over("pp_rank") if way == "recv" else 0
-    place = pl.int_range(pl.len(), dtype=pl.Int64).over("pp_rank")
-    ordered = kept.sort("pp_rank", "start_ns", "position", "kind")
-    return ordered.select("node", "kind", "pp_rank", number=place + skipped)
+    found = pl.len().cast(pl.Int64).over("pp_rank")
+    is_short = found < pl.col("passes") - 1
+    return kept.with_columns(
+        found=found, only_moving=is_short & (found == pl.col("moving"))
+    )
 
 
 def _refuse_missing(kept: pl.DataFrame, stages: int, way: str) -> None:
-    counted = kept.group_by("pp_rank", "passes").agg(found=pl.len().cast(pl.Int64))
     is_end = pl.col("pp_rank").is_in([0, stages - 1])
     short = pl.col("passes") - pl.col("found")
-    fits = (short == 0) | (is_end & (short == 1))
-    wrong = counted.filter(~fits).sort("pp_rank")
+    fits = (short == 0) | pl.col("only_moving") | (is_end & (short == 1))
+    wrong = kept.filter(~fits).sort("pp_rank")
     if wrong.height:
         stage, passes, found = wrong.select("pp_rank", "passes", "found").row(0)
         reason = f"stage {stage} has {found} {way}s for {passes} passes"

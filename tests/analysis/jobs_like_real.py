@@ -6,9 +6,8 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from analysis import Frames, Results
-from analysis.stragglers import find_stragglers
-from ingest.tables import StepTimings, Table
+from analysis import Frames
+from ingest.tables import StepTimings
 from tests.analysis.fleets import START_NS, STEP_NS, Times
 
 Factors = npt.NDArray[np.float64]
@@ -101,8 +100,3 @@ def frames_of(work: Times, present: npt.NDArray[np.bool_] | None = None) -> Fram
     if present is not None:
         told = told.filter(pl.lit(pl.Series(present.ravel())))
     return Frames({StepTimings: told})
-
-
-def search(work: Times, **more: type[Table]) -> Results:
-    """What the search finds in one run."""
-    return find_stragglers(frames_of(work))

@@ -47,7 +47,7 @@ def hosted(rows: pl.DataFrame, per_host: int) -> pl.DataFrame:
 
 
 def test_a_minute_of_eight_hosts() -> None:
-    true = made_run(8, 8, 120, every_ns=500_000_000, seed=1, slow=37)
+    true = made_run(8, 8, 60, every_ns=1_000_000_000, seed=1, slow=37)
     found = proved(true, 1, [37])
     assert found["drift_ppm"].count() == 7
 

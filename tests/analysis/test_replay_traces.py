@@ -94,38 +94,6 @@ def test_a_trace_without_the_other_end_of_transfers(rows: pl.DataFrame) -> None:
     assert reason == "the peer of backward-recv of stage 0 is missing"
 
 
-def test_transfers_that_are_not_recorded_take_no_time(rows: pl.DataFrame) -> None:
-    bare = rows.filter(~pl.col("kind").str.contains("send|recv"))
-    (row,) = answers(bare)["Replays"].to_dicts()
-    assert (
-        row["reason"] == "transfers between stages are not recorded: they take no time"
-    )
-    truth = simulate(replace(PLAN, transfer_ns=0)).step_ns.mean()
-    assert row["simulated_ns"] == round(truth)
-
-
-def test_a_stage_whose_operations_are_missing(rows: pl.DataFrame) -> None:
-    assert "missing" in reason_of(rows.filter(pl.col("pp_rank") == 1))
-
-
-def test_a_single_stage() -> None:
-    simulation = simulate(replace(PLAN, stages=1))
-    told = answers(operations(simulation))
-    (row,) = told["Replays"].to_dicts()
-    assert row["simulated_ns"] == round(simulation.step_ns.mean())
-    assert row["m_s"] == 0
-
-
-def test_a_single_replica() -> None:
-    simulation = simulate(replace(PLAN, replicas=1))
-    told = answers(operations(simulation))
-    (row,) = told["Replays"].to_dicts()
-    assert row["simulated_ns"] == round(simulation.step_ns.mean())
-    # all is ideal but the only replica: nothing is
-    (cell,) = told["ReplayCells"].filter(pl.col("scope") == "dp_rank").to_dicts()
-    assert cell["slowdown_ratio"] == pytest.approx(row["slowdown_ratio"])
-
-
 def test_words_of_other_tools_mean_the_same(rows: pl.DataFrame) -> None:
     words = {
         "forward-compute": "forward",
@@ -164,22 +132,6 @@ def test_why_a_trace_cannot_be_replayed(
     (row,) = answers(changed)["Replays"].to_dicts()
     assert (row["verdict"], row["reason"]) == ("not_replayable", reason)
     assert row["slowdown_ratio"] is None
-
-
-def test_a_replica_that_is_not_told_where_there_is_one_only() -> None:
-    one = operations(simulate(replace(PLAN, replicas=1)))
-    told = one.with_columns(dp_rank=pl.lit(None, pl.Int32))
-    assert replay_of(told).dp_ranks() == [0]
-
-
-def test_ranks_of_a_stage_are_lanes_that_only_clipping_joins() -> None:
-    one = operations(simulate(replace(PLAN, replicas=1)))
-    twin = one.with_columns(rank=pl.col("rank") + 2, tp_rank=pl.lit(1, pl.Int32))
-    replay = replay_of(pl.concat([one, twin]))
-    assert replay.shape[2:] == (1, 2)
-    usual = replay_of(one)
-    times = usual.step_times(usual.own_ns()).tolist()
-    assert replay.step_times(replay.own_ns()).tolist() == times
 
 
 def test_files_of_single_ranks_are_one_trace(rows: pl.DataFrame) -> None:

@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from analysis import Results
 from analysis.stragglers import StragglerRanks, StragglerTests
 from ingest.tables import Collectives, Operations, StepTimings
 from tests.analysis.fleets import START_NS, Times, found, healthy, step_log, table
@@ -24,7 +23,6 @@ def operations(work: Times, **told: Any) -> pl.DataFrame:
         rank 0  |F |B   |reduce..|
         rank 5  |F   |B      |re.|
     """
-    steps, ranks = work.shape
     slowest = 3 * PASS_NS * work.max(axis=1)
     begin = START_NS + np.concatenate([[0], np.cumsum(slowest + PASS_NS)])[:-1]
     step, rank = np.indices(work.shape)
@@ -58,8 +56,6 @@ def operations(work: Times, **told: Any) -> pl.DataFrame:
     return table(Operations, pl.concat(parts))
 
 
-
-
 def test_a_slow_rank_is_found_from_its_passes() -> None:
     work = healthy(STAGES * REPLICAS, 40, 1)
     work[:, SLOW] *= 1.2
@@ -86,7 +82,6 @@ def collectives(work: Times, **told: Any) -> pl.DataFrame:
     rank 0  work |all-reduce waits and transfers|
     rank 5  work            |all-reduce         |
     """
-    steps, ranks = work.shape
     arrival = np.rint(3 * PASS_NS * work).astype(np.int64)
     length = arrival.max(axis=1, keepdims=True) + PASS_NS
     begin = START_NS + np.concatenate([[0], np.cumsum(length[:-1, 0])])
@@ -102,7 +97,7 @@ def collectives(work: Times, **told: Any) -> pl.DataFrame:
         "step": step.ravel(),
         "rank": rank.ravel(),
         "group_id": "dp",
-        "group_size": ranks,
+        "group_size": work.shape[1],
         "kind": "allreduce",
         "is_p2p": False,
         "sequence": step.ravel(),
