@@ -1,0 +1,250 @@
+"""The ledger by traced operations: gaps, clocks, simulated faults, published traces."""
+
+from pathlib import Path
+from typing import Any, Final
+
+import hypothesis.strategies as st
+import polars as pl
+import pytest
+from hypothesis import given, settings
+
+from analysis._ledger_best import best_cells
+from analysis._ledger_clock import on_a_clock
+from analysis._ledger_gaps import blocked_by, gaps_of
+from analysis._ledger_operated import operated_cells
+from analysis.allocations import Allocations
+from analysis.attempts import Attempts
+from analysis.lost_time import LostTime
+from ingest.lake import snapshot
+from ingest.sources import straggler_trace
+from ingest.synthetic.pipeline import (
+    LongSequences,
+    Pauses,
+    Pipeline,
+    Simulation,
+    SlowStage,
+    SlowWorker,
+    operations,
+    simulate,
+)
+from ingest.tables import Jobs, Operations
+from tests.analysis.ledgers import booked, job, rows
+from tests.ingest.tiny import candidate, ingest
+
+HOUR: Final = 3_600 * 10**9
+
+#: Four stages of four replicas; a step of all of it takes 379 ms.
+HEALTHY: Final = Pipeline(stages=4, microbatches=8, replicas=4, steps=3)
+
+BY: Final = ["rank"]
+
+
+def told(simulation: Simulation, **more: Any) -> pl.DataFrame:
+    """What the operations of a simulation tell of each step of each rank."""
+    nobody = Attempts.create_empty().lazy()
+    return operated_cells(operations(simulation).lazy(), nobody, **more)
+
+
+def accounts(known: pl.DataFrame) -> dict[str, int]:
+    """GPU time by account. [ns]"""
+    summed = known.group_by("category").agg(pl.col("gpu_ns").cast(pl.Int64).sum())
+    return dict(summed.iter_rows())
+
+
+def intervals(*drawn: tuple[int, int, int, str]) -> pl.LazyFrame:
+    """Start, end, end of the wait and kind of communication."""
+    schema = ["start_ns", "end_ns", "until_ns", "kind"]
+    frame = pl.DataFrame(drawn, schema=schema, orient="row")
+    return frame.lazy().with_columns(rank=pl.lit(0))
+
+
+def spans(*drawn: tuple[int, int]) -> pl.LazyFrame:
+    frame = pl.DataFrame(drawn, schema=["start_ns", "end_ns"], orient="row")
+    return frame.lazy().with_columns(rank=pl.lit(0))
+
+
+def test_a_gap_belongs_to_what_ends_last_before_work_goes_on() -> None:
+    # us     0     10        20    25    30       40
+    # compute[=====]               [=====]
+    # tp           [wwwwwwwww|tttt]                   waits to 20, then its transfer
+    # dp        [wwwwwwwwwwwwwwwwwwwwwwwwwwwww|ttt]   spins from 8 to 34 beside it
+    work = spans((0, 10_000), (25_000, 30_000))
+    gaps = gaps_of(work, spans((0, 40_000)), BY)
+    both = intervals((10_000, 25_000, 20_000, "tp"), (8_000, 38_000, 34_000, "dp"))
+    held = blocked_by(both, gaps, BY).sort("start_ns").collect()
+    found = held.select("start_ns", "end_ns", "kind").rows()
+    # of dp only what it holds up counts: 30 to 34, when nothing else is to be done
+    assert found == [(10_000, 20_000, "tp"), (30_000, 34_000, "dp")]
+
+
+def test_a_collective_that_goes_on_counts_where_there_is_no_other() -> None:
+    work = spans((0, 10_000), (25_000, 30_000))
+    gaps = gaps_of(work, spans((0, 30_000)), BY)
+    held = blocked_by(intervals((8_000, 38_000, 34_000, "dp")), gaps, BY).collect()
+    assert held.select("start_ns", "end_ns").rows() == [(10_000, 25_000)]
+
+
+drawn = st.lists(
+    st.tuples(st.integers(0, 30), st.integers(1, 20), st.integers(0, 20)), max_size=6
+)
+
+
+@settings(max_examples=40, deadline=None)
+@given(drawn)
+def test_waits_are_those_of_a_sweep(some: list[tuple[int, int, int]]) -> None:
+    # GIVEN communication in one gap, from 0 to 60, all of it over when work goes on
+    known = [
+        (start, start + length, min(start + wait, start + length), str(place))
+        for place, (start, length, wait) in enumerate(some)
+    ]
+    gaps = spans((0, 60))
+    found = blocked_by(intervals(*known), gaps, BY) if known else spans()
+    length = (pl.col("end_ns") - pl.col("start_ns")).sum()
+    measured = found.select(length).collect().item() if known else 0
+    # THEN at each time that waits which of all that is on ends last and waits longest
+    swept = 0
+    for time in range(60):
+        on = [one for one in known if one[0] <= time < one[1]]
+        if on:
+            _, _, until, _ = max(on, key=lambda one: (one[1], one[2], -one[0]))
+            swept += time < until
+    assert measured == swept
+
+
+def test_clocks_of_steps_are_laid_out_and_those_of_traces_are_not() -> None:
+    # GIVEN offsets since each step, and offsets since the trace
+    per_step = [(1, 0, 10), (1, 4, 10), (4, 1, 20), (9, 0, 5)]
+    per_trace = [(1, 0, 10), (2, 9, 10), (3, 25, 5)]
+    for given_rows, starts in (
+        (per_step, [0, 4, 15, 35]),
+        (per_trace, [0, 9, 25]),
+    ):
+        timed = [
+            {"step": step, "offset_ns": offset, "duration_ns": length}
+            | {"trace_id": "t", "rank": 0, "kind": "forward"}
+            for step, offset, length in given_rows
+        ]
+        clocked = on_a_clock(rows(Operations, *timed)).collect()
+        assert sorted(clocked["start_ns"]) == starts
+
+
+def test_every_step_is_split_whole() -> None:
+    simulation = simulate(HEALTHY)
+    found = told(simulation)
+    assert found["basis"].unique().to_list() == ["operations"]
+    parts = pl.sum_horizontal(
+        *("straggler_wait", "pipeline_bubble", "exposed_communication", "productive")
+    )
+    idle = found.select(pl.col("end_ns") - pl.col("start_ns") - parts).to_series()
+    # between two steps nothing is done: 1 ms
+    between = HEALTHY.between_ns
+    assert sorted(set(idle)) == [0, between]
+    assert found["straggler_wait"].max() == 0
+    computed = 8 * (HEALTHY.forward_ns + HEALTHY.backward_ns) + HEALTHY.optimizer_ns
+    assert found["productive"].unique().to_list() == [computed]
+
+
+@pytest.mark.parametrize(
+    ("fault", "share"),
+    [
+        (SlowWorker(1, 2, 1.3), 0.9),
+        (Pauses(0.02, 60_000_000), 0.6),
+        (LongSequences(0.3), 0.6),
+    ],
+)
+def test_what_a_fault_costs_others_is_waiting_for_a_straggler(
+    fault: SlowWorker | Pauses | LongSequences, share: float
+) -> None:
+    simulation = simulate(Pipeline(4, 8, replicas=4, steps=3, faults=(fault,)))
+    lost = int(simulation.lost_ns().sum()) * simulation.pipeline.ranks
+    waited = int(told(simulation)["straggler_wait"].sum())
+    assert share * lost < waited < 1.05 * lost
+
+
+def test_a_slow_stage_is_the_pipelines() -> None:
+    slow = simulate(Pipeline(4, 8, replicas=4, steps=3, faults=(SlowStage(3),)))
+    found, healthy = told(slow), told(simulate(HEALTHY))
+    assert found["straggler_wait"].sum() == 0
+    assert found["pipeline_bubble"].sum() > 2 * healthy["pipeline_bubble"].sum()
+
+
+def test_neither_portions_nor_the_order_of_rows_matter() -> None:
+    simulation = simulate(Pipeline(2, 4, 2, 2, 3, sd=0.1, faults=(SlowStage(1),)))
+    whole = told(simulation)
+    assert whole.equals(told(simulation, portion_rows=1))
+    made = operations(simulation).reverse().lazy()
+    assert whole.equals(operated_cells(made, Attempts.create_empty().lazy()))
+
+
+def cell(rank: int, basis: str, **more: int | None) -> dict[str, Any]:
+    place = {"run_id": "r", "attempt": 0, "trace_id": basis, "device": 0, "step": 1}
+    blank = dict.fromkeys(
+        ("start_ns", "end_ns", "exposed_communication", "productive"), 0
+    )
+    waits = {"straggler_wait": 0, "pipeline_bubble": 0}
+    return place | blank | waits | {"rank": rank, "basis": basis} | more
+
+
+def test_operations_split_what_collectives_waited_for() -> None:
+    # GIVEN three ranks whose collectives wait 30 for another stage, a fourth without
+    # any match, and operations of ranks 0 and 3: the schedule explains 20
+    matched = [cell(rank, "collectives", pipeline_bubble=30) for rank in range(3)]
+    devices = [*matched, cell(3, "kernels_include_wait")]
+    operated = [
+        cell(0, "operations", bubble_limit=20),
+        cell(1, "operations_include_wait", bubble_limit=None),
+        cell(3, "operations", bubble_limit=20),
+    ]
+    found = best_cells(pl.LazyFrame(devices), pl.LazyFrame(operated)).sort("rank")
+    kept = found.select("rank", "basis", "pipeline_bubble", "straggler_wait").collect()
+    assert kept.rows() == [
+        (0, "collectives", 20, 10),
+        (1, "collectives_whole_bubble", 30, 0),
+        (2, "collectives_whole_bubble", 30, 0),
+        (3, "operations", 0, 0),
+    ]
+
+
+def test_undated_operations_move_nothing_that_is_dated() -> None:
+    simulation = simulate(HEALTHY)
+    begun = HEALTHY.begun_ns
+    jobs = rows(Jobs, job(1, begun, begun + HOUR, 16))
+    undated = operations(simulation, is_dated=False, trace_id="u")
+    with_them = booked({Jobs: jobs, Operations: undated.lazy()})
+    found = accounts(with_them[LostTime].collect())
+    assert found == {"unattributed": 16 * HOUR}
+    starts = with_them[Attempts].collect()["start_ns"].to_list()
+    assert starts == [begun]
+
+
+@pytest.fixture(scope="module", params=["AR", "ST"])
+def published(
+    request: pytest.FixtureRequest,
+    shared: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> tuple[str, pl.DataFrame, pl.DataFrame]:
+    """A published trace alone: its name, allocations and ledger."""
+    folder = shared / "data" / "nccl" / "ByteDance-Seed_StragglerAnalysis"
+    path = folder / f"trace-{request.param}.parquet"
+    lake = tmp_path_factory.mktemp("lake")
+    ingest(lake, [candidate(path, source=straggler_trace.SOURCE)])
+    frames = booked({Operations: snapshot(lake).scan(Operations)})
+    return request.param, frames[Allocations].collect(), frames[LostTime].collect()
+
+
+def test_a_published_trace_alone_has_a_ledger(
+    published: tuple[str, pl.DataFrame, pl.DataFrame],
+) -> None:
+    # 16 ranks and 44 steps of 46.65 s, 8 ranks and 32 steps of 2.2144 s
+    name, allocations, ledger = published
+    ranks, steps, mean = {"AR": (16, 44, 46.65), "ST": (8, 32, 2.2144)}[name]
+    found = accounts(ledger)
+    paid = allocations.select(pl.col("to_ns") - pl.col("from_ns")).sum().item()
+    assert sum(found.values()) == paid
+    assert paid / 1e9 == pytest.approx(ranks * steps * mean, rel=2e-4)
+    assert "unattributed" not in found
+    # in AR one worker holds up all others, in ST the last stage the others of its own
+    waits = found["straggler_wait"], found["pipeline_bubble"]
+    few, many = sorted(waits)
+    assert many > 5 * few
+    assert (waits[0] > waits[1]) == (name == "AR")
