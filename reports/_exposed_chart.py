@@ -36,7 +36,8 @@ _ABOUT: Final = About(
     " description, or by its members and the layout on the run card",
     blind_spots="A kernel also waits for late ranks: exposed is not transfer. Where a"
     " trace describes no groups and no run card tells the layout, what they are for is"
-    " unknown.",
+    " unknown, and bars carry the kind alone. A SendRecv kernel that names no peer may"
+    " be an all-to-all.",
 )
 
 _TIPS: Final = (("label", "what"), ("part", "part"), ("text", "share"))

@@ -28,7 +28,7 @@ def cost_of_hiding(costs: pl.DataFrame) -> list[str]:
         return [said]
     worst = slower.row(0, named=True)
     said = (
-        f"Hiding costs {duration(float(slower['cost_ns'].sum()))} of compute on the"
+        f"Hiding seems to cost {duration(float(slower['cost_ns'].sum()))} of compute on the"
         f" traced GPUs: {slower['name'].n_unique()} of {compared} that ran beside"
         f" communication and alone took at least {least} longer beside it, beyond"
         f" chance; {name(worst['name'], 40)} costs most, at"

@@ -13,8 +13,10 @@ _KINDS: Final = {
     "unknown": "communication of an unknown kind",
 }
 
-#: What the groups are of which a description says that they are all ranks, or nothing.
-_GROUPS: Final = {"world": "all ranks", "unknown": "unknown group"}
+#: All ranks, as descriptions of groups say it.
+_WORLD: Final = "world"
+
+_UNKNOWN: Final = "unknown"
 
 
 def kind_in_words(kind: str) -> str:
@@ -24,16 +26,19 @@ def kind_in_words(kind: str) -> str:
 
 def axis_in_words(axis: str) -> str:
     """Return what a group of ranks is for: DP, TP, ..."""
-    return _GROUPS.get(axis, name(axis, 12).upper())
+    if axis in {_WORLD, _UNKNOWN}:
+        return "all ranks" if axis == _WORLD else "unknown group"
+    return name(axis, 12).upper()
 
 
 def both_in_words(axis: str, kind: str) -> str:
-    """Return a kind with the axis of its groups: DP all-reduce.
+    """Return a kind with the axis of its groups, where it is known: DP all-reduce.
 
     Args:
         axis: What the groups are for.
         kind: Kind of collective.
     """
-    if axis in _GROUPS:
-        return f"{kind_in_words(kind)}, {_GROUPS[axis]}"
-    return f"{axis_in_words(axis)} {kind_in_words(kind)}"
+    said = kind_in_words(kind)
+    if axis in {_WORLD, _UNKNOWN}:
+        return f"{said} of all ranks" if axis == _WORLD else said
+    return f"{axis_in_words(axis)} {said}"

@@ -61,8 +61,9 @@ def _heading(whole: pl.DataFrame, kinds: pl.DataFrame) -> str:
     most = _most_exposed(kinds)
     if most:
         return (
-            f"{most} of the traced time, of {percent(exposed / span)} in all; compute"
-            f" hides {hidden} of communication, and GPUs are idle for {idle}."
+            f"{most} of the traced time, all communication for"
+            f" {percent(exposed / span)}; compute hides {hidden} of it, and GPUs are"
+            f" idle for {idle}."
         )
     return (
         f"Compute hides {hidden} of communication; the rest exposes"
@@ -77,7 +78,7 @@ def _most_exposed(kinds: pl.DataFrame) -> str:
         share = row[alone] + row[beside]
         what = both_in_words(row["parallel_kind"], row["kind"])
         if share:
-            return f"{what[0].upper()}{what[1:]} is exposed for {percent(share)}"
+            return f"{what[:1].upper()}{what[1:]} is exposed for {percent(share)}"
     return ""
 
 

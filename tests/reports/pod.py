@@ -2,14 +2,18 @@
 
 from analysis.collective_waits import CollectiveWaits
 from analysis.gpus import Gpus
+from analysis.hiding_costs import HidingCosts
 from analysis.interrupt_rates import InterruptRates
 from analysis.late_ranks import LateRanks
 from analysis.lost_time import LostTime
 from analysis.overlap import Overlap
+from analysis.overlap_groups import OverlapGroups
 from analysis.runs import Runs
 from ingest.tables import StepTimings, Table
 from tests.reports.builder import HOSTS, HOUR, RUN, START, Row
 from tests.reports.pod_events import files, power, rates, stops
+from tests.reports.pod_links import links
+from tests.reports.pod_overlap import groups, hiding
 from tests.reports.pod_work import late, ledger, overlaps, slow, steps, waits
 
 
@@ -56,11 +60,14 @@ def pod(
         LostTime: ledger(run) + ledger(run, "2026-11-19"),
         StepTimings: steps(run),
         Overlap: overlaps(run),
+        OverlapGroups: groups(run),
+        HidingCosts: hiding(run),
         CollectiveWaits: waits(run),
         LateRanks: late(run),
         InterruptRates: rates(run, count),
         **stops(run),
         **power(run, host),
         **files(run),
+        **links(run),
         **slow(run, host),
     }
