@@ -68,7 +68,9 @@ def _spells(search: Search) -> pl.DataFrame:
     """Return for each run the shortest spell that a search for spells sees. [1]"""
     blocks = search.steps.plan.group_by("run_id", "block").agg(steps=pl.len())
     longest = blocks.group_by("run_id").agg(pl.col("steps").max().cast(pl.Int64))
-    return longest.select("run_id", shortest_spell_count=WINDOW_BLOCKS * pl.col("steps"))
+    return longest.select(
+        "run_id", shortest_spell_count=WINDOW_BLOCKS * pl.col("steps")
+    )
 
 
 def _distinct(name: str) -> pl.Expr:

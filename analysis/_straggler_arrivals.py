@@ -27,7 +27,9 @@ def arrived_steps(collectives: pl.LazyFrame, attempts: pl.LazyFrame) -> pl.DataF
         rank is left out: nobody saw it begin.
     """
     timed = (Collectives.time_basis.col == "gpu") & Collectives.rank.col.is_not_null()
-    known = Collectives.start_ns.col.is_not_null() & Collectives.end_ns.col.is_not_null()
+    known = (
+        Collectives.start_ns.col.is_not_null() & Collectives.end_ns.col.is_not_null()
+    )
     rows = place_traces(collectives.filter(timed & known), attempts, "start_ns").select(
         *_SERIES, "is_p2p", "group_size", "step", "sequence", "start_ns", "end_ns"
     )

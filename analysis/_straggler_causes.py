@@ -6,10 +6,12 @@ import polars as pl
 
 from analysis._analysis import Frames
 from analysis._straggler_failures import failures_of
-from analysis._straggler_ladder import STEPS, VICTIM, Rung, ladder
+from analysis._straggler_ladder import ladder
 from analysis._straggler_links import links_of
+from analysis._straggler_machine_rungs import VICTIM
 from analysis._straggler_passes import passes_of
 from analysis._straggler_power import STATISTICS, gpu_keys, power_of
+from analysis._straggler_rung import STEPS, Rung
 from analysis._straggler_things import RANK
 from analysis.attempts import Attempts
 from ingest.tables import Failures, LinkSamples, Operations, PowerSamples

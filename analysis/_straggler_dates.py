@@ -80,7 +80,10 @@ def _windows(spells: pl.DataFrame) -> pl.DataFrame:
 
 
 def _values(
-    units: pl.DataFrame, stages: pl.DataFrame, windows: pl.DataFrame, ranks: pl.DataFrame
+    units: pl.DataFrame,
+    stages: pl.DataFrame,
+    windows: pl.DataFrame,
+    ranks: pl.DataFrame,
 ) -> pl.DataFrame:
     """Return the single steps of each window: its columns, `moment` and `log`. [1]"""
     place, when = moment("block").alias("place"), moment().alias("moment")

@@ -70,7 +70,9 @@ def _worst(name: str) -> tuple[pl.Expr, ...]:
     )
 
 
-def _counted(links: pl.LazyFrame, spans: pl.DataFrame, owner: list[str]) -> pl.DataFrame:
+def _counted(
+    links: pl.LazyFrame, spans: pl.DataFrame, owner: list[str]
+) -> pl.DataFrame:
     """Return by how much the counters of ports rose in each owner's spans."""
     time = LinkSamples.time_ns.col
     near = time.is_between(spans["from_ns"].min(), spans["to_ns"].max())

@@ -6,7 +6,6 @@ from typing import Final
 import polars as pl
 
 from analysis._analysis import Frames
-from analysis._clock_shifts import clocks_of
 from analysis._straggler_costs import Costs, cost_of
 from analysis._straggler_dates import date
 from analysis._straggler_limits import Limits

@@ -7,6 +7,7 @@ from typing import Final
 import polars as pl
 
 from analysis._analysis import Frames
+from analysis._clock_shifts import clocks_of
 from analysis._straggler_arrivals import arrived_steps
 from analysis._straggler_operated import operated_steps
 from analysis._straggler_traced import traced_steps
@@ -80,8 +81,8 @@ def gather(frames: Frames) -> Sources:
         told = pl.concat([told, known])
     sources = pl.concat(runs)
     others = _best(pl.concat(taken), sources)
-    steps = rank_steps(frames[StepTimings], others.lazy(), frames[Attempts])
-    return Sources(steps, sources)
+    every = rank_steps(frames[StepTimings], others.lazy(), frames[Attempts])
+    return Sources(every, sources)
 
 
 def _best(steps: pl.DataFrame, sources: pl.DataFrame) -> pl.DataFrame:
@@ -101,7 +102,8 @@ def _logged_runs(frames: Frames) -> pl.DataFrame:
 def _of_traces(frames: Frames, told: pl.LazyFrame) -> pl.DataFrame:
     overlap = frames[Overlap].join(told, on="run_id", how="anti")
     collectives = frames[Collectives].join(told, on="run_id", how="anti")
-    steps = traced_steps(frames[Kernels], overlap, collectives, frames[Attempts])
+    attempts, clocks = frames[Attempts], clocks_of(frames)
+    steps = traced_steps(frames[Kernels], overlap, collectives, attempts, clocks)
     return steps.with_columns(source=pl.lit(TRACES))
 
 
@@ -112,7 +114,7 @@ def _of_operations(frames: Frames, told: pl.LazyFrame) -> pl.DataFrame:
 
 
 def _of_collectives(frames: Frames, told: pl.LazyFrame) -> pl.DataFrame:
-    """Kernels hide in collectives what they do beside them: then traces tell, or none."""
+    """Leave out runs with kernels: work beside collectives would be missed."""
     with_kernels = frames[Overlap].select("run_id").unique()
     others = frames[Collectives].join(told, on="run_id", how="anti")
     alone = others.join(with_kernels, on="run_id", how="anti")

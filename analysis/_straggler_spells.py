@@ -81,7 +81,7 @@ def _contrasted(marked: pl.DataFrame) -> pl.DataFrame:
     )
     stretches = marked.filter(pl.col("stretch").is_not_null())
     found = stretches.group_by("thing", "stretch", maintain_order=True).agg(
-        level=log.median(), blocks_in=pl.len().cast(pl.Int64), *_BOUNDS
+        *_BOUNDS, level=log.median(), blocks_in=pl.len().cast(pl.Int64)
     )
     return found.join(rest, on="thing")
 
