@@ -63,7 +63,7 @@ def simulated(seed: int, slowdown: float) -> dict[str, tuple[float, bool]]:
             "duration_ns": duration,
             "beside_ns": duration * beside,
         }
-    ).cast(pl.Schema(RUN))
+    ).cast(pl.DataFrame(schema=RUN).schema)
     found = costs(run, 10, 0.5).with_columns(
         run_id=pl.lit("run"), trace_id=pl.col("number").cast(pl.String)
     )
