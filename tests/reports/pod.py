@@ -8,12 +8,14 @@ from analysis.late_ranks import LateRanks
 from analysis.lost_time import LostTime
 from analysis.overlap import Overlap
 from analysis.overlap_groups import OverlapGroups
+from analysis.pipeline_bubbles import PipelineBubbles
 from analysis.runs import Runs
 from ingest.tables import StepTimings, Table
 from tests.reports.builder import HOSTS, HOUR, RUN, START, Row
 from tests.reports.pod_events import files, power, rates, stops
 from tests.reports.pod_links import links
 from tests.reports.pod_overlap import groups, hiding
+from tests.reports.pod_pipeline import bubbles
 from tests.reports.pod_work import late, ledger, overlaps, slow, steps, waits
 
 
@@ -62,6 +64,7 @@ def pod(
         Overlap: overlaps(run),
         OverlapGroups: groups(run),
         HidingCosts: hiding(run),
+        PipelineBubbles: bubbles(run),
         CollectiveWaits: waits(run),
         LateRanks: late(run),
         InterruptRates: rates(run, count),
