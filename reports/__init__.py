@@ -14,6 +14,7 @@ from reports import (
     lost_time,
     method,
     overlap,
+    pipeline_bubbles,
     stragglers,
     unknown,
 )
@@ -26,6 +27,7 @@ SECTIONS: Final[tuple[Section, ...]] = (
     first_steps.SECTION,
     stragglers.SECTION,
     overlap.SECTION,
+    pipeline_bubbles.SECTION,
     collective_waits.SECTION,
     latency_anatomy.SECTION,
     interruptions.SECTION,
