@@ -80,100 +80,124 @@ class Reason(NamedTuple):
     """Why figures are not answered.
 
     Attributes:
+        sort: What sort of reason it is, in a few words.
         file: What the name of their trace contains.
         figure: `analysis: metric` of all of it.
         why: The reason.
     """
 
+    sort: str
     file: str
     figure: str
     why: str
 
 
+#: Sorts of reasons: what the rows leave out, and what a peer defines in another way.
+HOST: Final = "time of the host, which is not read"
+LAUNCHES: Final = "when work was launched, which is not kept"
+ANNOTATIONS: Final = "ranges that users name, which are not read"
+ARGUMENTS: Final = "arguments of kernels and operations that are no columns"
+EVENTS: Final = "counts of a peer's table of events"
+RANKS: Final = "a rank that is not told: 0 there, null here"
+MADE_STEPS: Final = "the host's ranges taken for steps and communication"
+
+
 #: The reasons; the first that fits a figure counts.
 REASONS: Final = (
     Reason(
+        LAUNCHES,
         "",
         r"(?:queue_length_summary: stream102|time_blocked).*",
         "the state of queues is an analysis of launches, which make no rows; HTA keeps"
         " the last stream alone",
     ),
     Reason(
+        LAUNCHES,
         "",
         r"idle_time_breakdown.*",
         "what a stream was idle for is told by when its next work was launched, and"
         " when makes no rows, only whether",
     ),
     Reason(
+        LAUNCHES,
         "rank_non_gpu",
         r"queue length/bw .*",
         "any reader of a trace without work answers that it has none",
     ),
     Reason(
+        HOST,
         "",
         r"(?:aten_op_kernels_and_delay: .*|cuda_kernel_launch_stats: .*"
         r"(?:cpu_duration|launch_delay))",
         "what the host's operations and calls took is not read: rows are work of GPUs",
     ),
     Reason(
+        ANNOTATIONS,
         "",
         r"(?:gpu_user_annotation_breakdown|….*allowlist"
         r"|gpu_kernels_with_user_annotations: (?:unique|kernels in|corr \d+ ann)).*",
         "annotations of users are not read, but for steps",
     ),
     Reason(
-        "", r"parse NCCL args: in_split_size", "splits are no column: none is given"
+        ARGUMENTS,
+        "",
+        r"parse NCCL args: in_split_size",
+        "splits are no column: none is given",
     ),
     Reason(
+        HOST,
         "triton",
         r"parse triton args: (?:triton cpu_ops|name|kernel_backend|cat)",
         "an operation of the host, which is no GPU's work whatever its arguments",
     ),
     Reason(
+        EVENTS,
         "trace_filter",
         r".*(?:Filter|gpu=True).*",
         "filters of HTA's table of all events, most of which make no rows",
     ),
     Reason(
+        RANKS,
         "",
         r"rank detection: .*",
         "a rank that is not told is null, and never 0 in silence",
     ),
     Reason(
-        "Falconsai",
-        r"gpu_timeline: (?:computation_time|exposed_memcpy_time|total_memcpy_time)",
-        "TraceLens counts memset as computation",
-    ),
-    Reason(
+        HOST,
         "",
         r"step_(?:time_breakdown|costs): step ?#?\d+ "
         r"(?:Runtime|DataLoader|CPU Exec|CpuOp|Other)",
         "classes of the host's time, which is not read",
     ),
     Reason(
+        ARGUMENTS,
         "",
         r"gpu_metrics: Est. .*",
         "occupancy and blocks of a kernel are no columns",
     ),
     Reason(
+        MADE_STEPS,
         "test_no_profilerstep",
         r"step_costs: step#1 Total",
         "without steps the plugin makes one, from the host's first operation (100),"
         " which is no row, to the end of the kernel that it launched (420)",
     ),
     Reason(
+        MADE_STEPS,
         "distributed_nccl",
         r"step_costs: step#1 Total",
         "without steps the plugin makes one, from the host's first operation (0) to the"
         " end of its last (235), as no kernel has a launch: neither is a row",
     ),
     Reason(
+        MADE_STEPS,
         "distributed_nccl",
         r"(?:step_costs: step#1 Communication|distributed overlap: .*)",
         "the plugin takes the host's nccl: ranges for communication, which are not"
         " read: NCCL's kernels are another time",
     ),
     Reason(
+        MADE_STEPS,
         "distributed_nccl",
         r"(?:distributed wait|comm_ops table): .*",
         "a transfer is the shortest over two workers, of which one trace is here; a"
@@ -190,8 +214,6 @@ def answer_of(figure: str) -> tuple[peers.Answer, re.Match[str]] | None:
     return None
 
 
-def reason_of(file: str, figure: str) -> str | None:
-    fitting = (
-        r.why for r in REASONS if r.file in file and re.fullmatch(r.figure, figure)
-    )
+def reason_of(file: str, figure: str) -> Reason | None:
+    fitting = (r for r in REASONS if r.file in file and re.fullmatch(r.figure, figure))
     return next(fitting, None)
