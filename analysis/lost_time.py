@@ -24,6 +24,7 @@ from ingest.tables import (
     Checkpoints,
     Collectives,
     Kernels,
+    Operations,
     StepTimings,
     Table,
 )
@@ -89,7 +90,7 @@ def _compute(frames: Frames, _: Thresholds) -> Results:
 
 ANALYSIS: Final = Analysis(
     name="lost_time",
-    version=3,
+    version=4,
     describes="Where every GPU-second that was paid for went",
     inputs=(
         Attempts,
@@ -97,6 +98,7 @@ ANALYSIS: Final = Analysis(
         Overlap,
         StepTimings,
         Kernels,
+        Operations,
         Collectives,
         Checkpoints,
         Gpus,
