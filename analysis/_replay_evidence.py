@@ -1,6 +1,6 @@
 """How much of a slowdown each cause would explain, with what is said for it."""
 
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -15,9 +15,6 @@ from analysis._replay_passes import (
     without_pauses,
 )
 from analysis._replay_slowdowns import Slowdowns, workers_mask
-
-#: Workers that are named one by one.
-_NAMED: Final = 3
 
 
 class Evidence(NamedTuple):
@@ -48,18 +45,18 @@ def workers(slow: Slowdowns, blocks: list[Block]) -> Found:
     replicas = slow.scenarios.own.shape[2]
     if (seats["found"] >= replicas).any():
         return None
-    told = slow.slowest.select("dp_rank", "pp_rank", "rank").iter_rows()
-    named = [f"dp {dp} stage {stage} (rank {rank})" for dp, stage, rank in told]
-    rest = len(named) - _NAMED
-    some = ", ".join(named[:_NAMED]) + (f" and {rest} more" if rest > 0 else "")
+    first = slow.slowest.row(0, named=True)
+    who = f"dp {first['dp_rank']} stage {first['pp_rank']} (rank {first['rank']})"
     ratio = _passes_beside_others(slow, blocks)
-    text = f"passes of {some} take {ratio:.2f} times as long as those of others"
-    return _evidence(slow.m_w, f"{text}; with the slowest 3 % of workers ideal")
+    rest = slow.slowest.height - 1
+    more = f" ({rest} more beside it)" if rest else ""
+    text = f"passes of {who} take {ratio:.2f} times as long as those of others"
+    return _evidence(slow.m_w, f"{text}; with the slowest 3 % of workers ideal{more}")
 
 
 def _passes_beside_others(slow: Slowdowns, blocks: list[Block]) -> float:
-    """Return how long passes of the slowest workers are beside others of a stage."""
-    mask = workers_mask(slow.scenarios, slow.slowest)
+    """Return how long passes of the slowest worker are beside others of its stage."""
+    mask = workers_mask(slow.scenarios, slow.slowest.head(1))
     mine, others = 0.0, 0.0
     for block in blocks:
         nodes = np.concatenate([block.forward, block.backward])

@@ -15,6 +15,7 @@ from reports import (
     method,
     overlap,
     pipeline_bubbles,
+    replays,
     stragglers,
     unknown,
 )
@@ -26,6 +27,7 @@ SECTIONS: Final[tuple[Section, ...]] = (
     lost_time.SECTION,
     first_steps.SECTION,
     stragglers.SECTION,
+    replays.SECTION,
     overlap.SECTION,
     pipeline_bubbles.SECTION,
     collective_waits.SECTION,
