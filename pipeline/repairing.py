@@ -116,7 +116,8 @@ def _asked(
     if rows.is_empty():
         message = f"run {run_id!r}: {_NO_EVIDENCE}"
         raise SettingError(message)
-    order = {repair.text: place for place, repair in enumerate(repairs)}
+    texts = dict.fromkeys(repair.text for repair in repairs)
+    order = {text: place for place, text in enumerate(texts)}
     place = pl.col("repair").replace_strict(
         list(order), list(order.values()), default=len(order), return_dtype=pl.Int64
     )
