@@ -25,8 +25,8 @@ LIMIT $most"""
 _ABOUT: Final = About(
     definition="From each rank's arrival to the last arrival, all ranks and collectives"
     " of a group and kind together.",
-    source="last arrival minus start, less one offset for each rank, group and kind"
-    " where common ends show one",
+    source="last arrival minus start, clocks of hosts brought together by the ends of"
+    " their collectives",
     blind_spots="Ranks without a trace are not counted, neither as waiting nor as late."
     " A wait below the clock residual is no evidence.",
 )

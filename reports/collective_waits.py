@@ -5,9 +5,10 @@ from typing import Final
 import polars as pl
 
 from analysis import Frames
+from analysis.clock_offsets import ClockOffsets
 from analysis.collective_waits import CollectiveWaits
-from analysis.late_ranks import LateRanks
-from reports import _late_chart, _wait_charts
+from analysis.late_ranks import LateRanks, WaitingEdges
+from reports import _clock_words, _late_chart, _wait_charts, _wait_graph
 from reports._numbers import duration, grouped, percent
 from reports._section import Content, Scope, Section
 from reports._words import name, plural
@@ -16,6 +17,7 @@ from reports._words import name, plural
 _UNMATCHED: Final = (
     pl.col("wait_ns_total").is_null()
     & (pl.col("ranks_seen") >= pl.col("ranks_expected"))
+    & pl.col("match_doubt").is_null()
 ).fill_null(value=False)
 
 
@@ -30,10 +32,13 @@ def build(frames: Frames, scope: Scope) -> Content:
         )
     groups = _wait_charts.by_group(waits)
     late = scope.of_runs(frames[LateRanks]).collect()
+    clocks = scope.of_runs(frames[ClockOffsets]).collect()
+    agreed = _clock_words.agreement(clocks)
     return Content(
-        heading=_heading(totals, groups, late),
-        paragraphs=_paragraphs(totals),
+        heading=" ".join([_heading(totals, groups, late), *agreed]),
+        paragraphs=[*_paragraphs(totals), *_clock_words.paragraphs(clocks)],
         charts=[
+            *_wait_graph.chart(scope.of_runs(frames[WaitingEdges]), scope),
             *_wait_charts.chart(groups, totals["collectives"], scope),
             *_late_chart.chart(late, scope),
         ],
@@ -48,6 +53,7 @@ def _totals(waits: pl.LazyFrame) -> dict[str, int]:
         wait_ns=pl.col("wait_ns_total").cast(pl.Int128).sum(),
         complete=(pl.col("ranks_seen") >= pl.col("ranks_expected")).sum(),
         ordered=(pl.col("match_method") == "order").sum(),
+        doubtful=pl.col("match_doubt").count(),
         residual_ns=pl.col("clock_residual_ns").median(),
         below=(pl.col("wait_ns_max") < pl.col("clock_residual_ns")).sum(),
     )
@@ -100,6 +106,12 @@ def _paragraphs(totals: dict[str, int]) -> list[str]:
             f"{percent(totals['ordered'] / seen)} were matched by their order, for want"
             " of a number."
         )
+    if totals["doubtful"]:
+        told.append(
+            f"{plural(totals['doubtful'], 'collective')} may be of several: ranks that"
+            " were matched by order saw other sizes or numbers of them, or left before"
+            " others came. No wait of theirs is told."
+        )
     if totals["residual_ns"]:
         below = plural(totals["below"], "collective")
         told.append(
@@ -110,5 +122,8 @@ def _paragraphs(totals: dict[str, int]) -> list[str]:
 
 
 SECTION: Final = Section(
-    "collective_waits", "Waiting", (CollectiveWaits, LateRanks), build
+    "collective_waits",
+    "Waiting",
+    (CollectiveWaits, LateRanks, WaitingEdges, ClockOffsets),
+    build,
 )

@@ -1,0 +1,74 @@
+"""How well the clocks of hosts agree, in words."""
+
+import polars as pl
+
+from reports._numbers import duration, significant
+from reports._words import listed, name, plural
+
+
+def agreement(clocks: pl.DataFrame) -> list[str]:
+    """Return how well clocks agree and which are unknown; nothing for one alone.
+
+    Args:
+        clocks: Rows of ClockOffsets.
+    """
+    known = clocks.filter(pl.col("state") != "unknown")
+    agreed = known.filter(pl.col("state") == "estimated")["residual_ns"]
+    lost = unknown_clocks(clocks)
+    told = []
+    if len(agreed):
+        has_hosts = known["host"].null_count() == 0
+        whose = plural(known["clock"].n_unique(), "host" if has_hosts else "trace")
+        moved = ", offsets taken out," if known["is_corrected"].any() else ""
+        told.append(f"Clocks of {whose}{moved} scatter by {duration(max(agreed))}.")
+    if lost:
+        told.append(f"Not known: the {_clocks(lost)}.")
+    return told
+
+
+def unknown_clocks(clocks: pl.DataFrame) -> list[str]:
+    """Return the clocks that nothing connects to the others, in order.
+
+    Args:
+        clocks: Rows of ClockOffsets.
+    """
+    lost = clocks.filter(pl.col("state") == "unknown")
+    return sorted(lost["clock"].unique())
+
+
+def _clocks(lost: list[str]) -> str:
+    names = listed([name(clock, 24) for clock in lost])
+    return f"clock of {names}" if len(lost) == 1 else f"clocks of {names}"
+
+
+def paragraphs(clocks: pl.DataFrame) -> list[str]:
+    """Return what was done to times, and what cannot be.
+
+    Args:
+        clocks: Rows of ClockOffsets.
+    """
+    told = []
+    moved = clocks.filter("is_corrected")
+    if moved.height:
+        told.append(_moved(moved))
+    lost = unknown_clocks(clocks)
+    if lost:
+        told.append(
+            f"Nothing connects the {_clocks(lost)} to the others: no collectives that"
+            " all leave together. Waits across them are not told."
+        )
+    return told
+
+
+def _moved(moved: pl.DataFrame) -> str:
+    order = [pl.col("offset_ns").abs(), pl.col("clock")]
+    most = moved.sort(order, descending=[True, False]).row(0, named=True)
+    way = "ahead of" if most["offset_ns"] > 0 else "behind"
+    far = f"{duration(abs(most['offset_ns']))} {way} {name(most['reference_clock'])}"
+    drifts = [abs(drift) for drift in moved["drift_ppm"].drop_nulls()]
+    drift = f"; drifts reach {significant(max(drifts))} ppm" if drifts else ""
+    count = plural(moved["clock"].n_unique(), "clock")
+    return (
+        f"Times of {count} were corrected, {name(most['clock'])} by the most: it is"
+        f" {far}{drift}."
+    )
