@@ -6,8 +6,8 @@ import polars as pl
 
 from ingest.phrases import phrase
 from reports import _sql
-from reports._latency_shown import ORDER, SERIES, SHOWN, labels
-from reports._numbers import duration, grouped, significant, size
+from reports._latency_shown import ORDER, SERIES, SHOWN, labels, message
+from reports._numbers import duration, grouped, significant
 from reports._section import About, Chart, Scope
 from reports._texts import said_by
 from reports._words import plural
@@ -154,7 +154,7 @@ def _drawn(numbers: pl.DataFrame, top: pl.DataFrame) -> pl.DataFrame:
         line="line_busbw_gbs",
         line_low="line_busbw_low_gbs",
         line_high="line_busbw_high_gbs",
-        size=said_by("bytes_total", size),
+        size=said_by("bytes_total", message),
         time=said_by("p50_ns", duration),
         middle=said_by("busbw_gbs", significant),
         span=phrase("{} to {}", low, high),

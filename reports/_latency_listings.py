@@ -14,14 +14,12 @@ from reports._latency_shown import (
     bandwidth,
     fixed_part,
     labels,
+    message,
 )
-from reports._numbers import THIN, duration, grouped, significant, size
+from reports._numbers import THIN, duration, grouped, significant
 from reports._runs import MOST_ROWS
 from reports._section import Column, Listing, Scope
 from reports._words import plural, said
-
-#: Series whose models are listed: four models each.
-_MOST_MODELLED: Final = 2
 
 _SQL: Final = """\
 SELECT * FROM latency_anatomy
@@ -53,7 +51,7 @@ def _anatomy(series: pl.DataFrame, scope: Scope) -> Listing:
             Column("fixed part", is_number=True),
             Column("busbw of an endless message", is_number=True),
             Column("median", is_number=True),
-            Column("tail", is_number=True),
+            Column("tail (p99 less median)", is_number=True),
             Column("what is missing"),
         ),
         rows=[
@@ -68,13 +66,17 @@ def _anatomy(series: pl.DataFrame, scope: Scope) -> Listing:
 def _median(row: Mapping[str, Any]) -> str:
     if row["p50_ns"] is None:
         return DASH
-    at = f" at {size(row['typical_bytes'])}" if row["typical_bytes"] is not None else ""
+    at = (
+        f" at {message(row['typical_bytes'])}"
+        if row["typical_bytes"] is not None
+        else ""
+    )
     return f"{duration(row['p50_ns'])}{at}"
 
 
 def _tail(row: Mapping[str, Any]) -> str:
     if row["tail_ns"] is None:
-        return f"unknown: {grouped(row['typical_count'])} of one size"
+        return DASH
     return duration(row["tail_ns"])
 
 
@@ -83,23 +85,22 @@ def _why(row: Mapping[str, Any]) -> str:
 
 
 def _models(series: pl.DataFrame, models: pl.DataFrame, scope: Scope) -> list[Listing]:
-    top = series.drop_nulls("beta_gbs").head(_MOST_MODELLED)
-    named = top.select(SERIES).with_columns(
-        label=pl.Series(labels(top), dtype=pl.String)
-    )
-    rows = named.join(models, on=list(SERIES), nulls_equal=True, maintain_order="left")
+    """Return the models of the first series that has a line."""
+    top = series.drop_nulls("beta_gbs").head(1)
+    keys = top.select(SERIES)
+    rows = keys.join(models, on=list(SERIES), nulls_equal=True, maintain_order="left")
     if rows.is_empty():
         return []
+    whose = labels(top)[0]
     return [
         Listing(
-            title="Algorithms on paper beside the measured: a comparison, no claim",
+            title=f"Algorithms on paper beside {whose}: a comparison, no claim",
             columns=(
-                Column("transfers"),
                 Column("algorithm"),
                 Column("rounds", is_number=True),
                 Column("a round would take", is_number=True),
                 Column("a GPU would send", is_number=True),
-                Column("off by", is_number=True),
+                Column("medians off by", is_number=True),
                 Column("what speaks for or against it"),
             ),
             rows=[_model(row) for row in rows.iter_rows(named=True)],
@@ -111,7 +112,6 @@ def _models(series: pl.DataFrame, models: pl.DataFrame, scope: Scope) -> list[Li
 def _model(row: Mapping[str, Any]) -> tuple[str, ...]:
     rounds, misfit = row["rounds"], row["misfit_ratio"]
     return (
-        row["label"],
         said(row["model"]),
         DASH if rounds is None else grouped(rounds),
         DASH if row["round_ns"] is None else duration(row["round_ns"]),

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import polars as pl
 
-from reports._numbers import THIN, duration, significant
+from reports._numbers import THIN, duration, grouped, significant, size
 from reports._words import name, plural
 
 #: Stands where nothing is known.
@@ -30,6 +30,8 @@ ORDER: Final = (
 
 #: Groups of a parallel kind are shown together, others by themselves.
 SHOWN: Final = ("timed_count > 0", "(scope <> 'group' OR parallel_kind IS NULL)")
+
+_KILOBYTE: Final = 1000
 
 #: Characters of a group's name in a legend.
 _NAME_LIMIT: Final = 24
@@ -77,6 +79,12 @@ def label(row: Mapping[str, Any], *, with_run: bool = False) -> str:
     place = ", in place" if row["in_place"] else ""
     run = f"{name(str(row['run_id']), _NAME_LIMIT)}: " if with_run else ""
     return f"{run}{whose} {name(str(row['kind']), _NAME_LIMIT)}{ranks}{place}"
+
+
+def message(size_bytes: int) -> str:
+    """Return the size of a message in words; below a kilobyte to the byte."""
+    is_small = size_bytes < _KILOBYTE
+    return f"{grouped(size_bytes)}{THIN}B" if is_small else size(size_bytes)
 
 
 def fixed_part(row: Mapping[str, Any]) -> str:

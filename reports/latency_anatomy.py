@@ -10,10 +10,13 @@ from analysis.bandwidth_checks import BandwidthChecks
 from analysis.latency_anatomy import LatencyAnatomy, LatencySizes
 from analysis.latency_models import LatencyModels
 from reports import _busbw_chart, _latency_listings
-from reports._latency_shown import bandwidth, fixed_part, label, shown
-from reports._numbers import duration, grouped, significant, size
+from reports._latency_shown import bandwidth, fixed_part, label, message, shown
+from reports._numbers import duration, grouped, significant
 from reports._section import Content, Scope, Section
 from reports._words import plural
+
+#: Transfers of one size that a tail needs where no threshold says so. [1]
+_TAIL_COUNT: Final = 100
 
 #: From so much on a size is said to be off the line. [1]
 _OFF_FROM: Final = 1.2
@@ -28,11 +31,17 @@ def build(frames: Frames, scope: Scope) -> Content:
             empty="Profiler traces of all ranks of a group hold transfers by size, and"
             " so do the tables of nccl-tests.",
         )
+    least = scope.provenance.thresholds.get("latency_tail_count", _TAIL_COUNT)
     models = scope.of_runs(frames[LatencyModels]).collect()
     checks = scope.of_runs(frames[BandwidthChecks])
     return Content(
         heading=_heading(series.row(0, named=True)),
-        paragraphs=[*_off(series), *_without(series), *_checked(checks)],
+        paragraphs=[
+            *_off(series),
+            *_without(series),
+            *_tails(series, least),
+            *_checked(checks),
+        ],
         charts=_busbw_chart.chart(series, scope.of_runs(frames[LatencySizes]), scope),
         listings=_latency_listings.listings(series, models, scope),
     )
@@ -42,7 +51,7 @@ def _heading(row: dict[str, Any]) -> str:
     who = label(row)
     who = who[0].upper() + who[1:]
     if row["beta_gbs"] is None:
-        at = f" of {size(row['typical_bytes'])}" if row["typical_bytes"] else ""
+        at = f" of {message(row['typical_bytes'])}" if row["typical_bytes"] else ""
         return (
             f"{who}: {duration(row['p50_ns'])} for a transfer{at} (median); how much of"
             " it is fixed is not known."
@@ -60,7 +69,7 @@ def _off(series: pl.DataFrame) -> list[str]:
     if worst is None or worst < _OFF_FROM:
         return []
     text = (
-        f"One line does not fit all sizes: at {size(row['worst_bytes'])} a transfer"
+        f"One line does not fit all sizes: at {message(row['worst_bytes'])} a transfer"
         f" takes {significant(worst)} times its line. Libraries change protocol and"
         " algorithm with the size; the fixed part is that of small messages, the"
         " bandwidth that of large ones."
@@ -78,6 +87,16 @@ def _without(series: pl.DataFrame) -> list[str]:
     return [f"{bare.height} of {series.height} series have no line ({why})."]
 
 
+def _tails(series: pl.DataFrame, least: float) -> list[str]:
+    """Return how many series have transfers enough of one size for a tail."""
+    told = series["tail_ns"].count()
+    if told == series.height:
+        return []
+    needed = grouped(int(least))
+    have = plural(series.height, "series has", "series have")
+    return [f"A tail needs {needed} transfers of one size: {told} of {have} one."]
+
+
 def _checked(checks: pl.LazyFrame) -> list[str]:
     """Return how the busbw that benchmarks print agrees with sizes and times."""
     found = checks.group_by("busbw_agreement").agg(rows=pl.len()).collect()
@@ -89,8 +108,8 @@ def _checked(checks: pl.LazyFrame) -> list[str]:
     text = (
         "Recomputed from size and time, busbw equals the printed digits in"
         f" {grouped(counts.get('exact', 0))} of {plural(compared, 'row')} of"
-        f" benchmarks; in {grouped(near)} it does for a time that is printed alike, in"
-        f" {grouped(off)} for none."
+        f" benchmarks. {grouped(near)} differ by no more than the rounding of the"
+        f" printed time, {grouped(off)} by more."
     )
     guessed = checks.filter(pl.col("ranks_basis") == "bandwidths").select(pl.len())
     if int(guessed.collect().item()):

@@ -1,6 +1,7 @@
 """Points over a logarithmic scale, with the line that was fitted to them."""
 
 from collections.abc import Mapping, Sequence
+from math import ceil, floor, log10
 from typing import Final
 
 import altair as alt
@@ -32,30 +33,41 @@ def lined(
     x_scale = alt.Scale(type="log", nice=False, padding=16)
     x = alt.X("x:Q", scale=x_scale, axis=x_axis)
     base = alt.Chart(rows).encode(x=x, color=_parts.parts("part", colours))
-    look = {"grid": True, "gridColor": LINE, "labelColor": QUIET, "labelOverlap": True}
-    y_axis = alt.Axis(title=titles[1], format="~g", **look)
-    log = alt.Scale(type="log", nice=False)
+    y_axis = alt.Axis(
+        title=titles[1],
+        format="~g",
+        values=_decades(rows),
+        grid=True,
+        gridColor=LINE,
+        labelColor=QUIET,
+        labelOverlap=True,
+    )
+    log = alt.Scale(type="log", nice=False, padding=10)
 
     def on_y(field: str) -> alt.Y:
         return alt.Y(f"{field}:Q", axis=y_axis, scale=log)
 
-    fitted = base.transform_filter("isValid(datum.line_low)")
-    band = fitted.mark_area(opacity=0.22).encode(
-        y=on_y("line_low"), y2="line_high:Q", fill=_filled(colours)
-    )
-    line = base.transform_filter("isValid(datum.line)").mark_line(strokeWidth=1.5)
+    fitted = base.transform_filter("isValid(datum.line)")
+    band = fitted.mark_area(opacity=0.22).encode(y=on_y("line_low"), y2="line_high:Q")
+    line = fitted.mark_line(strokeWidth=1.5).encode(y=on_y("line"))
+    lines = [band, line] if rows["line"].count() else []
     spans = base.mark_rule(strokeWidth=2, opacity=0.45).encode(
         y=on_y("low"), y2="high:Q"
     )
-    dots = base.mark_point(size=44, filled=True, opacity=1).encode(
+    dots = base.mark_point(size=48, filled=False, strokeWidth=1.6, opacity=1).encode(
         y=on_y("y"),
         shape=alt.Shape("part:N", legend=None),
         tooltip=_parts.tooltip(tips),
     )
-    layers = alt.layer(band, line.encode(y=on_y("line")), spans, dots)
+    layers = alt.layer(*lines, spans, dots)
     return finished(layers.properties(width="container", height=_HEIGHT))
 
 
-def _filled(colours: Mapping[str, str]) -> alt.Fill:
-    scale = alt.Scale(domain=list(colours), range=list(colours.values()))
-    return alt.Fill("part:N", scale=scale, legend=None)
+def _decades(rows: pl.DataFrame) -> list[float]:
+    """Return the powers of ten within the points: nine lines in each would be grey."""
+    least, most = (log10(float(str(found))) for found in _ends(rows))
+    return [10.0**power for power in range(ceil(least), floor(most) + 1)]
+
+
+def _ends(rows: pl.DataFrame) -> tuple[object, object]:
+    return rows["low"].min(), rows["high"].max()

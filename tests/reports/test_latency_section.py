@@ -52,11 +52,12 @@ def test_a_series_without_a_line_says_what_is_missing(scope: Scope) -> None:
 
 
 def test_what_one_line_misses_is_said(scope: Scope) -> None:
-    off, without, checked = (plain(text) for text in built(scope).paragraphs)
+    off, without, tails, checked = map(plain, built(scope).paragraphs)
     assert off.startswith(
         "One line does not fit all sizes: at 33.6 MB a transfer takes 1.50 times"
     )
     assert without.startswith("1 of 2 series have no line")
+    assert tails == "A tail needs 100 transfers of one size: 1 of 2 series have one."
     assert checked.startswith(
         "Recomputed from size and time, busbw equals the printed digits in 1 of 2 rows"
     )
@@ -80,8 +81,8 @@ def test_the_listings_say_tails_and_verdicts(scope: Scope) -> None:
     series, models = built(scope).listings
     first, second = (tuple(plain(str(cell)) for cell in row) for row in series.rows)
     assert first[4] == "1.00 ms"
-    assert second[4] == "unknown: 3 of one size"
-    verdicts = {str(row[1]): plain(str(row[-1])) for row in models.rows}
+    assert second[4] == "\N{EN DASH}"
+    verdicts = {str(row[0]): plain(str(row[-1])) for row in models.rows}
     assert verdicts["ring"] == "closest to the medians"
     assert verdicts["tree"] == "a link of the run card is too slow for it"
     assert verdicts["hierarchical"] == "nobody knows"
