@@ -90,4 +90,5 @@ def _shift(time: str) -> pl.Expr:
     since = pl.col(time) - pl.col("reference_ns")
     drift = pl.col("drift_ppm").fill_null(0.0) * _PPM * since
     shift = (pl.col("offset_ns") + drift).round().cast(pl.Int64)
-    return pl.when("is_corrected").then(shift).otherwise(0)
+    on_gpu = pl.col("time_basis") == "gpu"
+    return pl.when(on_gpu & pl.col("is_corrected")).then(shift).otherwise(0)
