@@ -24,7 +24,7 @@ _KINDS: Final = {"gpu": "GPU", "dp_rank": "replica"}
 _SQL: Final = """\
 SELECT run_id, scope, scope_id, slowdown_ratio, first_step, last_step
 FROM straggler_ranks
-${where}ORDER BY lost_gpu_ns DESC, run_id, scope_id
+${where}ORDER BY lost_gpu_ns DESC, run_id, scope_id, first_step
 LIMIT $most"""
 
 _DRAWN: Final = (
@@ -54,7 +54,7 @@ _TIPS: Final = (
 
 _LISTING_SQL: Final = """\
 SELECT * FROM straggler_ranks
-${where}ORDER BY lost_gpu_ns DESC, run_id, scope_id"""
+${where}ORDER BY lost_gpu_ns DESC, run_id, scope_id, first_step"""
 
 
 def fewest_steps(scope: Scope) -> int:
@@ -95,7 +95,7 @@ def ranking(slow: pl.DataFrame, scope: Scope) -> list[Chart]:
         return []
     top = slow.head(MOST_ROWS)
     drawn = _drawn(top)
-    found = plural(slow.height, "slow GPU or group", "slow GPUs or groups")
+    found = plural(slow.height, "slow spell", "slow spells")
     return [
         Chart(
             name="stragglers-slowdown",
@@ -149,7 +149,7 @@ def listing(slow: pl.DataFrame, scope: Scope) -> Listing:
             Column("Evidence"),
         ),
         rows=[_row(row, unit, scope) for row in shown.to_dicts()],
-        more=plural(more, "more slow one") if more else "",
+        more=plural(more, "more slow spell") if more else "",
         sql=_sql.filled(_LISTING_SQL, where=_sql.where(scope.sql())),
     )
 

@@ -24,6 +24,15 @@ _VERDICTS: Final = {
 }
 
 
+_SOURCES: Final = {
+    "step_timings": "a step log that tells waits",
+    "traces": "traces of kernels and collectives",
+    "operations": "traces of operations: passes and the optimizer",
+    "collectives": "collectives alone, by when ranks arrive",
+    "none": "nothing that tells waits",
+}
+
+
 def paragraphs(
     slow: pl.DataFrame, tests: pl.DataFrame, frames: Frames, scope: Scope
 ) -> list[str]:
@@ -35,7 +44,8 @@ def paragraphs(
         frames: The tables.
         scope: Runs of the page.
     """
-    said_of = [_tested(tests), _untestable(tests), _jitter(tests, frames, scope)]
+    said_of = [_tested(tests), *_sources(tests), _untestable(tests)]
+    said_of.append(_jitter(tests, frames, scope))
     if slow.height:
         said_of.append(
             "The cost is a counterfactual: what the slowest would have taken with the"
@@ -53,7 +63,34 @@ def _tested(tests: pl.DataFrame) -> str:
     return (
         f"{plural(ranks, 'rank')} tested over {plural(steps, 'step')} in"
         f" {plural(tested.height, 'run')}; a healthy fleet flags nobody."
+        f"{_shortest(tested)}"
     )
+
+
+def _shortest(tested: pl.DataFrame) -> str:
+    """Return the shortest spell that could have been seen."""
+    steps = tested["shortest_spell_count"].drop_nulls()
+    if steps.is_empty():
+        return ""
+    most = plural(int(str(steps.max())), "step")
+    return f" A spell of fewer than {most} is not told from chance."
+
+
+def _sources(tests: pl.DataFrame) -> list[str]:
+    """Return where own work is from, and what that cannot tell."""
+    tested = tests.filter(pl.col("verdict") == "tested")
+    known = tested.filter(pl.col("source").is_not_null())
+    by = known.group_by("source", "cannot_tell").agg(pl.col("run_id").sort())
+    several = by.height > 1
+    return [
+        f"Own work{_of(row['run_id']) if several else ''} is from"
+        f" {_SOURCES[row['source']]}. {row['cannot_tell'] or ''}".rstrip()
+        for row in by.sort("source", "cannot_tell").to_dicts()
+    ]
+
+
+def _of(runs: list[str]) -> str:
+    return f" of {listed([name(run, 30) for run in runs], 3)}"
 
 
 def _untestable(tests: pl.DataFrame) -> str:

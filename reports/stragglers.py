@@ -9,9 +9,22 @@ from analysis.attempts import Attempts
 from analysis.gpus import Gpus
 from analysis.late_ranks import LateRanks
 from analysis.runs import Runs
-from analysis.stragglers import StragglerRanks, StragglerSteps, StragglerTests
+from analysis.section_scores import SectionScores
+from analysis.stragglers import (
+    StragglerEvidence,
+    StragglerRanks,
+    StragglerSteps,
+    StragglerTests,
+)
 from ingest.tables import StepTimings
-from reports import _runs, _slow_ranks, _slow_texts, _work_field
+from reports import (
+    _episode_strip,
+    _runs,
+    _slow_evidence,
+    _slow_ranks,
+    _slow_texts,
+    _work_field,
+)
 from reports._numbers import grouped, percent
 from reports._section import Content, Scope, Section
 from reports._words import name, plural, said
@@ -27,18 +40,31 @@ def build(frames: Frames, scope: Scope) -> Content:
     """Return which GPUs were slow, since when, and what that cost."""
     slow = (
         scope.of_runs(frames[StragglerRanks])
-        .sort(["lost_gpu_ns", "run_id", "scope_id"], descending=[True, False, False])
+        .sort(
+            ["lost_gpu_ns", "run_id", "scope_id", "first_step"],
+            descending=[True, False, False, False],
+        )
         .collect()
     )
     tests = scope.of_runs(frames[StragglerTests]).sort("run_id").collect()
     tested = tests.filter(pl.col("verdict") == "tested")
-    charts = [*_work_field.chart(frames, scope), *_slow_ranks.ranking(slow, scope)]
+    is_told = bool(slow.height or tested.height)
+    charts = [
+        *(_episode_strip.chart(frames, slow, scope) if is_told else []),
+        *_work_field.chart(frames, scope),
+        *_slow_ranks.ranking(slow, scope),
+    ]
+    listings = [_slow_ranks.listing(slow, scope)] if slow.height else []
     return Content(
         heading=_heading(slow, tests, frames, scope),
         paragraphs=_slow_texts.paragraphs(slow, tests, frames, scope),
         charts=charts,
-        listings=[_slow_ranks.listing(slow, scope)] if slow.height else [],
-        empty=None if charts or slow.height or tested.height else _hint(tests, scope),
+        listings=[
+            *listings,
+            *_slow_evidence.evidence(frames, slow, scope),
+            *_slow_evidence.scores(frames, scope),
+        ],
+        empty=None if charts or is_told else _hint(tests, scope),
     )
 
 
@@ -94,6 +120,8 @@ SECTION: Final = Section(
         StragglerRanks,
         StragglerTests,
         StragglerSteps,
+        StragglerEvidence,
+        SectionScores,
         LateRanks,
         StepTimings,
         Gpus,
