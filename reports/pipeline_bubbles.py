@@ -6,7 +6,7 @@ import polars as pl
 
 from analysis import Frames
 from analysis.pipeline_bubbles import PipelineBubbles
-from reports import _bubble_chart, _bubble_words, _sql
+from reports import _bubble_causes, _bubble_chart, _bubble_words, _sql
 from reports._numbers import duration, percent
 from reports._runs import MOST_ROWS
 from reports._section import Column, Content, Listing, Scope, Section
@@ -58,7 +58,10 @@ def build(frames: Frames, scope: Scope) -> Content:
     return Content(
         heading=_bubble_words.heading(total),
         paragraphs=_bubble_words.paragraphs(rows, total),
-        charts=_bubble_chart.chart(known, scope),
+        charts=[
+            *_bubble_chart.chart(known, scope),
+            *_bubble_causes.chart(known, scope),
+        ],
         listings=[_listing(known, scope)],
     )
 
@@ -89,7 +92,9 @@ def _said_ratio(value: object) -> str:
 
 
 def _said_time(value: object) -> str:
-    return name(None) if value is None else duration(float(str(value)))
+    if value is None:
+        return name(None)
+    return duration(float(str(value))).replace("-", "\N{MINUS SIGN}")
 
 
 SECTION: Final = Section(

@@ -35,8 +35,9 @@ def test_the_finding_names_what_adds_most(scope: Scope) -> None:
         " add 28.0 s, slow workers and unequal micro-batches add 4.00 s and transfers"
         " between stages add 4.00 s. The rest is the schedule's."
     )
-    (chart,) = content.charts
-    assert chart.numbers["expected"].to_list() == [3 / 16] * 4
+    stages, added = content.charts
+    assert added.numbers.row(0) == (60.0, 28.0, 4.0, 4.0)
+    assert stages.numbers["expected"].to_list() == [3 / 16] * 4
     assert [row[1] for row in content.listings[0].rows] == ["0", "1", "2", "3"]
 
 
