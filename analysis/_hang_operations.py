@@ -1,0 +1,222 @@
+"""Operations that ranks of a hang stand at, and whom each of them waits for."""
+
+from dataclasses import dataclass
+from typing import Final
+
+import polars as pl
+
+from analysis._hang_disagreements import disagreements_of
+from analysis._hang_dumps import HANG, RANK
+from analysis._hang_members import GROUP
+from analysis._hang_progress import JOINT, Progress
+
+_INSTANCE: Final = (*GROUP, "sequence")
+
+#: A send or receive is its rank's own: the two sides have numbers of their own.
+_PAIR: Final = (*GROUP, "rank", "peer_rank", "kind")
+
+#: What a member of a group is to an operation.
+STANDS: Final = "stands"
+FINISHED: Final = "finished"
+MISSING: Final = "missing"
+UNKNOWN: Final = "unknown"
+ELSEWHEN: Final = "elsewhen"
+
+#: Rules that a rank breaks itself, whatever it waits for.
+OWN: Final = (
+    "other_kind",
+    "other_size",
+    "other_dtype",
+    "finished_alone",
+    "others_finished",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Operations:
+    """Operations that somebody stands at.
+
+    Attributes:
+        operations: `operation` (its index), and what it is.
+        standing: One row per operation and rank that stands at it, with `is_weak`.
+        awaited: One row per operation and rank that it waits for, with the `rule`, and
+            `is_own`: whether that is the rank's own doing, whatever it waits for.
+    """
+
+    operations: pl.DataFrame
+    standing: pl.DataFrame
+    awaited: pl.DataFrame
+
+
+def operations_of(
+    heads: pl.DataFrame,
+    members: pl.DataFrame,
+    dumps: pl.DataFrame,
+    progress: Progress,
+) -> Operations:
+    """Tell whom each operation waits for.
+
+    Of a collective: for members that enter something else under its number; else, if a
+    member finished it already, for those that cannot finish; else for members that do
+    not stand at it; else, where all stand at it, for those that have not started, or
+    for all. Members without a dump are waited for only where nothing else explains it.
+    A send or receive waits for its other side.
+
+    Args:
+        heads: Rows of `heads_of`.
+        members: Rows of `members_of`.
+        dumps: Rows of `dumps_of`.
+        progress: How far ranks got.
+    """
+    known = heads.filter(pl.col("group_id").is_not_null())
+    lost = heads.filter(pl.col("group_id").is_null())
+    joint, pairs = known.filter(~pl.col("is_p2p")), known.filter("is_p2p")
+    first = pl.col("kind", "bytes_total", "parallel_kind").drop_nulls().min()
+    listed = pl.concat(
+        [
+            joint.group_by(_INSTANCE).agg(first).with_columns(is_p2p=pl.lit(False)),
+            pairs.group_by(_PAIR).agg(
+                pl.col("bytes_total", "parallel_kind").drop_nulls().min(), is_p2p=True
+            ),
+            lost.select(RANK).unique(),
+        ],
+        how="diagonal_relaxed",
+    )
+    operations = listed.sort(*GROUP, "sequence", "rank", "peer_rank", "kind")
+    operations = operations.with_row_index("operation")
+    standing = pl.concat(
+        [
+            _numbered(joint, operations.filter(~pl.col("is_p2p")), _INSTANCE),
+            _numbered(pairs, operations.filter("is_p2p"), _PAIR),
+            _numbered(lost, operations.filter(pl.col("group_id").is_null()), RANK),
+        ]
+    )
+    awaited = pl.concat(
+        [
+            _of_collectives(operations, standing, members, dumps, progress),
+            _of_pairs(operations, dumps),
+        ],
+        how="diagonal_relaxed",
+    )
+    return Operations(operations, standing, awaited.sort("operation", "rank"))
+
+
+def _numbered(
+    heads: pl.DataFrame, operations: pl.DataFrame, key: tuple[str, ...]
+) -> pl.DataFrame:
+    found = heads.join(operations.select("operation", *key), on=key)
+    told = ("operation", *RANK, "is_weak", "is_started", "enqueue_ns")
+    return found.select(told).unique(("operation", *RANK), keep="first")
+
+
+def _of_collectives(
+    operations: pl.DataFrame,
+    standing: pl.DataFrame,
+    members: pl.DataFrame,
+    dumps: pl.DataFrame,
+    progress: Progress,
+) -> pl.DataFrame:
+    ours = operations.filter(~pl.col("is_p2p")).drop("rank", "peer_rank")
+    rows = ours.join(members, on=GROUP)
+    weak = standing.filter("is_weak").select(RANK).unique().with_columns(is_unsure=True)
+    who = standing.select("operation", "rank", "is_started", is_here=True)
+    rows = (
+        rows.join(who, on=("operation", "rank"), how="left")
+        .join(weak, on=RANK, how="left")
+        .join(_known(dumps), on=RANK, how="left")
+        .join(
+            progress.counts.select(*GROUP, "rank", "entered", "finished"),
+            on=(*GROUP, "rank"),
+            how="left",
+        )
+        .join(
+            disagreements_of(ours, progress.entries), on=("operation", "rank"), how="left"
+        )
+    )
+    placed = rows.with_columns(_role().alias("role"))
+    return _awaited(placed)
+
+
+def _role() -> pl.Expr:
+    return (
+        pl.when(pl.col("is_here").is_not_null())
+        .then(pl.lit(STANDS))
+        .when(pl.col("has_dump").is_null())
+        .then(pl.lit(UNKNOWN))
+        .when("is_elsewhen")
+        .then(pl.lit(ELSEWHEN))
+        .when(pl.col("finished") >= pl.col("sequence"))
+        .then(pl.lit(FINISHED))
+        .otherwise(pl.lit(MISSING))
+    )
+
+
+def _awaited(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return the members that operations wait for, each with its rule."""
+    role = pl.col("role")
+    roles = (STANDS, FINISHED, MISSING, UNKNOWN, ELSEWHEN)
+    count = {name: (role == name).sum().over("operation") for name in roles}
+    joint = pl.col("kind").is_in(JOINT).fill_null(value=True)
+    nobody = (count[MISSING] == 0) & (count[UNKNOWN] == 0)
+    ended = (count[FINISHED] > 0) & (joint | nobody)
+    few = count[FINISHED] < count[STANDS]
+    differs, stands = pl.col("differs"), role == STANDS
+    is_idle = stands & ~pl.col("is_started").fill_null(value=True)
+    is_unsure = stands & pl.col("is_unsure").fill_null(value=False)
+    is_unsure &= ~pl.col("is_started").fill_null(value=False)
+    rule = (
+        pl.when(differs.is_not_null().any().over("operation"))
+        .then(pl.coalesce(differs, pl.when(role == MISSING).then(_absent())))
+        .when(ended & few & joint)
+        .then(pl.when(role == FINISHED).then(pl.lit("finished_alone")))
+        .when(ended & ~few)
+        .then(pl.when(stands).then(pl.lit("others_finished")))
+        .when(count[MISSING] > 0)
+        .then(pl.when(role == MISSING).then(_absent()))
+        .when(_is_split(is_idle))
+        .then(pl.when(is_idle).then(pl.lit("not_started")))
+        .when(_is_split(is_unsure))
+        .then(pl.when(is_unsure).then(pl.lit("stands_elsewhere")))
+        .when(count[UNKNOWN] > 0)
+        .then(pl.when(role == UNKNOWN).then(pl.lit("no_dump")))
+        .when((count[ELSEWHEN] > 0) | is_unsure.any().over("operation"))
+        .then(None)
+        .otherwise(pl.when(stands).then(pl.lit("stuck_together")))
+    )
+    named = rows.with_columns(rule=rule).filter(pl.col("rule").is_not_null())
+    return named.select("operation", *RANK, "rule", is_own=pl.col("rule").is_in(OWN))
+
+
+def _is_split(test: pl.Expr) -> pl.Expr:
+    """Whether a test holds for some that stand at an operation, and not for others."""
+    others = (pl.col("role") == STANDS) & ~test
+    return test.any().over("operation") & others.any().over("operation")
+
+
+def _absent() -> pl.Expr:
+    entered = pl.col("entered") >= pl.col("sequence")
+    return (
+        pl.when(entered.fill_null(value=False))
+        .then(pl.lit("stands_elsewhere"))
+        .otherwise(pl.lit("never_entered"))
+    )
+
+
+def _of_pairs(operations: pl.DataFrame, dumps: pl.DataFrame) -> pl.DataFrame:
+    ours = operations.filter("is_p2p").rename({"rank": "waiting", "peer_rank": "rank"})
+    rule = (
+        pl.when("is_elsewhen")
+        .then(None)
+        .when(pl.col("has_dump").is_null())
+        .then(pl.lit("no_dump"))
+        .when(pl.col("kind") == "send")
+        .then(pl.lit("never_received"))
+        .otherwise(pl.lit("never_sent"))
+    )
+    rows = ours.join(_known(dumps), on=RANK, how="left")
+    told = rows.select("operation", *RANK, rule=rule, is_own=pl.lit(value=False))
+    return told.filter(pl.col("rule").is_not_null())
+
+
+def _known(dumps: pl.DataFrame) -> pl.DataFrame:
+    return dumps.select(*RANK, "is_elsewhen", has_dump=True)
