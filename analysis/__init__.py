@@ -84,6 +84,7 @@ RESULTS: Final[tuple[type[Table], ...]] = (
     StragglerRanks,
     StragglerEvidence,
     StragglerTests,
+    SectionScores,
     WhatIf,
     InterruptRates,
     PipelineBubbles,
