@@ -1,5 +1,6 @@
 """Synthetic pipelines: drawn schedules, faults that cost what they must, raw files."""
 
+import gzip
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -9,6 +10,7 @@ import polars as pl
 import pytest
 
 from ingest.synthetic._pipeline_schedule import Task, order_of
+from ingest.synthetic.pipe8 import write_pipe8
 from ingest.synthetic.pipeline import (
     MS,
     LongSequences,
@@ -174,6 +176,21 @@ def test_the_same_pipeline_gives_the_same_bytes(tmp_path: Path) -> None:
     )
     assert first == second
     assert len(first) == 3
+
+
+def test_the_committed_sample_is_what_its_seed_gives(
+    project: Path, tmp_path: Path
+) -> None:
+    write_pipe8(tmp_path, 16)
+    committed = project / "sample_traces"
+    names = ("pipe8/run.toml", "pipe8-truth.json")
+    for name in names:
+        assert (tmp_path / name).read_bytes() == (committed / name).read_bytes()
+    records = [
+        gzip.decompress((folder / "pipe8" / "ndtimeline.jsonl.gz").read_bytes())
+        for folder in (tmp_path, committed)
+    ]
+    assert records[0] == records[1]
 
 
 def test_a_large_pipeline_is_made_in_seconds() -> None:
