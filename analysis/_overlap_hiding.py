@@ -9,6 +9,9 @@ from analysis._windows import split_by_windows
 from analysis.intervals import END, START, union
 from analysis.robust import robust_sd
 
+#: Kernels of a device that are compared, the first ones: 28 MB. [1]
+MOST_KERNELS: Final = 1_000_000
+
 #: Standard error of a median over sd / sqrt(n), of normal values: sqrt(pi / 2). [1]
 MEDIAN_ERROR: Final = 1.2533
 
@@ -67,6 +70,29 @@ def beside(chunk: Chunk, still_on: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataF
     duration = (pl.col(END) - pl.col(START)).alias("duration_ns")
     run = seen.filter(is_over).with_columns(duration).select(list(RUN))
     return run, seen.filter(~is_over).select(list(OPEN))
+
+
+def passed(
+    run: list[pl.DataFrame], over: pl.DataFrame, chunk: Chunk
+) -> tuple[pl.DataFrame, list[pl.DataFrame]]:
+    """Tell the kernels of devices that the walk is past from those of the current one.
+
+    Args:
+        run: Kernels of the device that the walk was at, in pieces.
+        over: Kernels that ended in the chunk.
+        chunk: The chunk that the walk is at.
+
+    Returns:
+        Kernels of devices that are done, and those of the current one, at most
+        MOST_KERNELS.
+    """
+    current = chunk.ranges["number"].max()
+    seen = pl.concat([one["number"] for one in (*run, over)])
+    if (seen == current).all():
+        is_full = len(seen) - len(over) >= MOST_KERNELS
+        return over.clear(), run if is_full else [*run, over]
+    whole, is_current = pl.concat([*run, over]), pl.col("number") == current
+    return whole.filter(~is_current), [whole.filter(is_current)]
 
 
 def costs(run: pl.DataFrame, least_kernels: float, least_share: float) -> pl.DataFrame:

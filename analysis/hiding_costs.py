@@ -30,7 +30,10 @@ class HidingCosts(Table):
     rank = c.index("Global rank; null where the trace does not tell.", nullable=True)
     device = c.index("Device inside the trace.")
     name = c.identifier("Name of the kernel.")
-    alone_count = c.count("Kernels without any communication at the same time.")
+    alone_count = c.count(
+        "Kernels without any communication at the same time, among the first million of"
+        " the device."
+    )
     overlapped_count = c.count("Kernels beside communication for half of their time.")
     alone_ns = c.quantity("Median length of those alone.", "ns")
     overlapped_ns = c.quantity("Median length of those beside communication.", "ns")

@@ -131,17 +131,15 @@ def _walk(
 ) -> _Walked:
     """Go over the traces once; kernels of a device are let go when it is past."""
     least = thresholds["hiding_least_kernels"], thresholds["hiding_least_share"]
-    still_on, run = pl.DataFrame(schema=hiding.OPEN), pl.DataFrame(schema=hiding.RUN)
-    parts, costs = [pl.DataFrame(schema=PARTS)], [hiding.costs(run, *least)]
+    still_on, run = pl.DataFrame(schema=hiding.OPEN), [pl.DataFrame(schema=hiding.RUN)]
+    parts, costs = [pl.DataFrame(schema=PARTS)], []
     naming = partial(with_names, collectives=frames[Collectives], axes=axes)
     for chunk in walk(named_intervals(frames[Kernels]), extent, WHO, naming):
         parts.append(parts_of(chunk))
         over, still_on = hiding.beside(chunk, still_on)
-        run = pl.concat([run, over])
-        is_past = pl.col("number") != chunk.ranges["number"].max()
-        costs.append(hiding.costs(run.filter(is_past), *least))
-        run = run.filter(~is_past)
-    costs.append(hiding.costs(run, *least))
+        past, run = hiding.passed(run, over, chunk)
+        costs.append(hiding.costs(past, *least))
+    costs.append(hiding.costs(pl.concat(run), *least))
     return _Walked(summed(pl.concat(parts).lazy()), pl.concat(costs))
 
 
