@@ -69,6 +69,11 @@ class WhatIf(Table):
     assumption = c.text("What the saving takes for granted.")
     left_out_count = c.count("Slow things that have no row of their own.")
 
+    @classmethod
+    def sql_name(cls) -> str:
+        """Name of the table: that of the command that fills it, too."""
+        return "whatif"
+
 
 #: Tables that repairs are answered from.
 INPUTS: Final[tuple[type[Table], ...]] = (

@@ -11,6 +11,7 @@ TITLES: Final[Mapping[str, str]] = {
     "overlap": "Hidden and exposed",
     "lost_time": "Where it went",
     "stragglers": "Slow GPUs",
+    "replays": "Replay",
     "interruptions": "Interruptions",
 }
 

@@ -9,7 +9,8 @@ from analysis.interruptions import Interruptions
 from analysis.lost_time import LostTime
 from analysis.runs import Runs
 from analysis.stragglers import StragglerRanks
-from reports import _repairs
+from analysis.whatif import WhatIf
+from reports import _repair_answers, _repair_chart, _repair_joint, _repairs
 from reports._numbers import duration
 from reports._repair import Repair
 from reports._runs import NS_PER_DAY
@@ -30,15 +31,22 @@ _JOINT: Final = (
 def build(frames: Frames, scope: Scope) -> Content:
     """Return at most five repairs, the largest saving first."""
     found = _repairs.candidates(frames, scope)
+    answers = _repair_answers.answered(frames, scope)
     if not found:
         return Content(
             heading="Nothing stands out that a repair would save.",
             empty="Repairs come from slow GPUs, interruptions and stalls: a step log"
-            " with waits, traces of all ranks, failure logs and a job list tell them.",
+            " with waits, traces of all ranks or of operations, failure logs and a job"
+            " list tell them.",
         )
     return Content(
         heading=_heading(found[0]),
-        paragraphs=[_JOINT, *_sampled(found[:_MOST])],
+        paragraphs=[
+            _JOINT,
+            *_repair_joint.said(answers, scope),
+            *_sampled(found[:_MOST]),
+        ],
+        charts=_repair_chart.chart(answers, scope),
         listings=[_listing(found)],
     )
 
@@ -157,6 +165,6 @@ def _ahead(before: str, usd: Decimal | None, saves: Saving) -> str:
 SECTION: Final = Section(
     "first_steps",
     "What to do first",
-    (LostTime, Runs, Attempts, Interruptions, StragglerRanks),
+    (LostTime, Runs, Attempts, Interruptions, StragglerRanks, WhatIf),
     build,
 )

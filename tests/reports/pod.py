@@ -16,6 +16,7 @@ from tests.reports.pod_events import files, power, rates, stops
 from tests.reports.pod_links import links
 from tests.reports.pod_overlap import groups, hiding
 from tests.reports.pod_pipeline import bubbles
+from tests.reports.pod_repairs import repairs
 from tests.reports.pod_replays import replays
 from tests.reports.pod_work import late, ledger, overlaps, slow, steps, waits
 
@@ -75,4 +76,5 @@ def pod(
         **links(run),
         **replays(run),
         **slow(run, host),
+        **repairs(run),
     }

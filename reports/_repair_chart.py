@@ -1,0 +1,151 @@
+"""Repairs ranked by dollars: what each saves alone, beside all of them together."""
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any, Final
+
+import polars as pl
+
+from reports import _repair_answers, _sql
+from reports._numbers import THIN, duration, grouped
+from reports._runs import MOST_ROWS
+from reports._section import About, Chart, Scope
+from reports._words import name, plural, said
+from reports.dollars import dollars, in_words, price_sql
+from reports.theme import Meaning
+
+_SQL: Final = """\
+WITH answered AS (
+  SELECT *, row_number() OVER (
+    PARTITION BY run_id, repair ORDER BY steps DESC, method) AS road
+  FROM whatif
+  ${where})
+SELECT run_id, repair, method, is_bound,
+       saved_gpu_ns::DOUBLE * $price / 3.6e12 AS usd,
+       saved_low_gpu_ns::DOUBLE * $price / 3.6e12 AS usd_low,
+       saved_high_gpu_ns::DOUBLE * $price / 3.6e12 AS usd_high
+FROM answered
+WHERE road = 1 AND is_reliable AND is_beyond_noise
+ORDER BY usd DESC, run_id, repair
+LIMIT $most"""
+
+_ABOUT: Final = About(
+    definition="Simulated time of the steps seen, less that with the repair, times the"
+    " ranks that wait for each other, times the price. A pale bar is an upper bound: it"
+    " holds if its cause went away wholly. The dark line is the interval of 95 % by how"
+    " blocks of steps scatter. Savings below what healthy ranks scatter are not shown.",
+    source="replay of traced operations after arXiv 2505.05713; from a step log, the"
+    " slowest rank ends a step: with ranks at their peers' median, the slowest of what"
+    " is left does",
+    blind_spots="Savings do not add: what one repair frees, the next slowest takes."
+    " Each holds while all else stays as it was. From a step log, communication is"
+    " taken to last as long as before, and waits to overlap no work.",
+)
+
+_TIPS: Final = (
+    ("label", "repair"),
+    ("run", "run"),
+    ("text", "saves"),
+    ("step", "of a step"),
+    ("ranks", "ranks"),
+    ("method", "told by"),
+    ("assumes", "assumes"),
+)
+
+_MEANINGS: Final[Mapping[str, Meaning]] = {
+    "communication": "communication",
+    "link": "communication",
+    "data": "stalled",
+    "checkpoint": "stalled",
+    "clocks": "power",
+    "joint": "paid",
+    "everything": "paid",
+    "kind": "unknown",
+    "gc": "idle",
+}
+
+
+def chart(rows: pl.DataFrame, scope: Scope) -> list[Chart]:
+    """Return the ranking; nothing where no repair is worth it.
+
+    Args:
+        rows: Rows of `_repair_answers.answered`.
+        scope: Runs and prices of the page.
+    """
+    from reports.charts import savings
+
+    shown = _ranked(rows, scope)
+    if shown.is_empty():
+        return []
+    top = shown.head(MOST_ROWS)
+    drawn = pl.DataFrame([_drawn(row) for row in top.to_dicts()])
+    more = shown.height - top.height
+    steps = int(top["steps"].max())  # type: ignore[arg-type]
+    held = int(top["ranks_held"].max())  # type: ignore[arg-type]
+    return [
+        Chart(
+            name="first-steps-repairs",
+            title="What repairs would save, in the steps seen [USD]",
+            summary=f"{plural(top.height, 'bar')}, the first {drawn['text'][0]},"
+            f" {drawn['label'][0]}.",
+            spec=savings.savings(drawn, "saving [USD]", _TIPS),
+            numbers=top.select(
+                *("run_id", "repair", "method", "is_bound"),
+                *("usd", "usd_low", "usd_high"),
+            ),
+            sql=_sql.filled(
+                _SQL,
+                price=price_sql(scope.prices),
+                most=str(MOST_ROWS),
+                where=_sql.where("method <> 'none'", scope.sql()).strip(),
+            ),
+            about=_ABOUT,
+            sample=f"up to {plural(steps, 'step')} of {plural(held, 'rank')};"
+            f" {plural(more, 'more repair')} would save less"
+            if more
+            else f"up to {plural(steps, 'step')} of {plural(held, 'rank')}",
+        )
+    ]
+
+
+def _ranked(rows: pl.DataFrame, scope: Scope) -> pl.DataFrame:
+    sure = rows.filter(pl.col("is_reliable") & pl.col("is_beyond_noise"))
+    amounts = {
+        "usd": "saved_gpu_ns",
+        "usd_low": "saved_low_gpu_ns",
+        "usd_high": "saved_high_gpu_ns",
+    }
+    priced = sure.with_columns(
+        pl.Series(told, _usd(sure, column, scope), pl.Float64)
+        for told, column in amounts.items()
+    )
+    return priced.sort(["usd", "run_id", "repair"], descending=[True, False, False])
+
+
+def _usd(rows: pl.DataFrame, column: str, scope: Scope) -> list[float | None]:
+    return [
+        None if gpu_ns is None else float(dollars(int(gpu_ns), scope.price(run)))
+        for run, gpu_ns in rows.select("run_id", column).iter_rows()
+    ]
+
+
+def _drawn(row: Mapping[str, Any]) -> dict[str, Any]:
+    amount = in_words(Decimal(str(row["usd"])))
+    bound = f"\N{LESS-THAN OR EQUAL TO}{THIN}" if row["is_bound"] else ""
+    ratio = row["slowdown_ratio"]
+    share = f", {100 * (1 - 1 / ratio):.1f}{THIN}% of the time" if ratio else ""
+    return {
+        "label": _repair_answers.called(row["repair"]),
+        "meaning": _MEANINGS.get(row["scope"], "waiting"),
+        "value": row["usd"],
+        "low": row["usd_low"],
+        "high": row["usd_high"],
+        "is_bound": row["is_bound"],
+        "text": f"{bound}{amount}{share}",
+        "brief": f"{bound}{amount}",
+        "run": name(row["run_id"]),
+        "step": f"{duration(row['saved_step_ns'])} in {grouped(row['steps'])} steps",
+        "ranks": name(row["ranks"] or "all"),
+        "method": said(row["method"]),
+        "assumes": name(row["assumption"] or "", 300),
+    }
