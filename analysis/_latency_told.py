@@ -41,7 +41,7 @@ def sizes(beside: pl.DataFrame) -> pl.DataFrame:
 
 def anatomy(
     rows: pl.LazyFrame,
-    groups: pl.LazyFrame,
+    series: pl.DataFrame,
     beside: pl.DataFrame,
     fitted: pl.DataFrame,
 ) -> pl.DataFrame:
@@ -49,14 +49,12 @@ def anatomy(
 
     Args:
         rows: What `transfers` returns.
-        groups: What `describe_groups` returns.
+        series: What `number_series` returns.
         beside: What `beside_lines` returns.
         fitted: What `lines` returns.
     """
-    series = list(SERIES)
-    seen = _seen(rows, groups)
     measured = _measured(beside).join(fitted, on="series", how="left")
-    joined = seen.join(measured, on=series, how="left", nulls_equal=True)
+    joined = _seen(rows, series).join(measured, on="series", how="left")
     slope_high = pl.col("slope_high")
     fit = {
         "beta": 1 / _SLOPE,
@@ -80,23 +78,22 @@ def anatomy(
     return told.with_columns(reason=_reason())
 
 
-def _seen(rows: pl.LazyFrame, groups: pl.LazyFrame) -> pl.DataFrame:
+def _seen(rows: pl.LazyFrame, series: pl.DataFrame) -> pl.DataFrame:
     """Return how much was seen of each series, and what its groups have in common."""
-    known = groups.rename({"group_id": "group"})
-    named = rows.join(known, on=["run_id", "group"], how="left")
+    counts = rows.group_by("series").agg(
+        seen_count=pl.len(), timed_count=(pl.col("time_ns") > 0).sum()
+    )
     nodes = pl.col("nodes").is_not_null().all()
     same = pl.col("nodes").min() == pl.col("nodes").max()
-    of_trace = pl.when(nodes & same).then(pl.col("nodes").max())
-    hosts = pl.col("group_id").str.count_matches(",").cast(pl.Int64) + 1
-    found = named.group_by(SERIES).agg(
+    groups = series.group_by("series", *SERIES).agg(
         pl.col("parallel_kind").drop_nulls().min(),
-        seen_count=pl.len(),
-        timed_count=(pl.col("time_ns") > 0).sum(),
-        groups_count=pl.col("group").n_unique(),
-        of_trace=of_trace,
+        groups_count=pl.col("base").n_unique(),
+        of_trace=pl.when(nodes & same).then(pl.col("nodes").max()),
     )
+    hosts = pl.col("group_id").str.count_matches(",").cast(pl.Int64) + 1
     by_hosts = pl.when(pl.col("scope") == "hosts").then(hosts)
-    return found.with_columns(nodes=pl.coalesce(by_hosts, "of_trace")).collect()
+    found = groups.with_columns(nodes=pl.coalesce(by_hosts, "of_trace"))
+    return found.join(counts.collect(), on="series")
 
 
 def _measured(beside: pl.DataFrame) -> pl.DataFrame:
@@ -115,7 +112,7 @@ def _measured(beside: pl.DataFrame) -> pl.DataFrame:
         descending=[False, True, True],
         nulls_last=True,
     )
-    return ordered.group_by("series", *SERIES, maintain_order=True).agg(
+    return ordered.group_by("series", maintain_order=True).agg(
         pl.col("factor").first(),
         sizes_count=has_size.sum(),
         smallest_bytes=pl.col("low_bytes").filter(has_size).min(),
@@ -139,8 +136,17 @@ def _reason() -> pl.Expr:
         .then(few)
         .when(_SLOPE.is_null())
         .then(pl.lit("times do not grow with size: no bandwidth"))
-        .when(_SLOPE_LOW.is_null())
-        .then(pl.lit("too few bytes: the bandwidth has a lower bound only"))
-        .when(_ALPHA_LOW == 0)
-        .then(pl.lit("too many bytes: the fixed part has an upper bound only"))
+        .otherwise(_one_sided())
     )
+
+
+def _one_sided() -> pl.Expr:
+    """Return which numbers have but one bound: too few bytes or too many, or noise."""
+    no_top = pl.when(_SLOPE_LOW.is_null()).then(
+        pl.lit("the bandwidth has a lower bound only")
+    )
+    no_bottom = pl.when(_ALPHA_LOW == 0).then(
+        pl.lit("the fixed part has an upper bound only")
+    )
+    both = pl.concat_str(no_top, no_bottom, separator="; ", ignore_nulls=True)
+    return pl.when(both != "").then(both)

@@ -9,7 +9,13 @@ from analysis._analysis import Analysis, Frames, Results, Thresholds
 from analysis._latency_groups import describe_groups
 from analysis._latency_lines import TAIL_COUNT, beside_lines, lines
 from analysis._latency_pieces import FLOOR_RATIO, LAST_SHARE
-from analysis._latency_series import SERIES, points, transfers
+from analysis._latency_series import (
+    SERIES,
+    number_series,
+    points,
+    told,
+    transfers,
+)
 from analysis._latency_told import anatomy, sizes
 from analysis.bandwidth_checks import BandwidthChecks
 from analysis.collective_waits import CollectiveWaits
@@ -36,9 +42,7 @@ class LatencyAnatomy(Table):
     )
     kind = c.identifier("Kind of collective; send_recv for a send and its receive.")
     ranks = c.number("Ranks of the group.", nullable=True)
-    in_place = c.flag(
-        "Whether results replaced the input, where a benchmark tells.", nullable=True
-    )
+    in_place = c.flag("Whether results replaced the input.", nullable=True)
     parallel_kind = c.identifier("What the group is for.", nullable=True)
     nodes = c.number(
         "Nodes that the ranks are on; null where not of every rank, or they differ.",
@@ -103,9 +107,7 @@ class LatencySizes(Table):
     )
     kind = c.identifier("Kind of collective; send_recv for a send and its receive.")
     ranks = c.number("Ranks of the group.", nullable=True)
-    in_place = c.flag(
-        "Whether results replaced the input, where a benchmark tells.", nullable=True
-    )
+    in_place = c.flag("Whether results replaced the input.", nullable=True)
     bytes_total = c.size_bytes(
         "Size of the whole message; where there are over 64, the median of those within"
         " a quarter of an octave.",
@@ -159,24 +161,20 @@ def measure_latency(
         A row per series, and one per size in it, both in the order of their keys.
     """
     groups = describe_groups(frames[Collectives], frames[Gpus])
-    rows = transfers(frames[CollectiveWaits], frames[BandwidthChecks], groups)
-    found = _numbered(points(rows).collect())
-    fitted = lines(
-        found, thresholds["latency_floor_ratio"], thresholds["latency_last_share"]
-    )
-    beside = beside_lines(found, fitted, thresholds["latency_tail_count"])
-    told = anatomy(rows, groups, beside, fitted)
+    rows = told(frames[CollectiveWaits], frames[BandwidthChecks])
+    series = number_series(rows, groups)
+    parted = transfers(rows, series)
+    named = series.unique("series").select("series", *SERIES, "factor")
+    found = points(parted).collect().join(named, on="series")
+    ordered = found.sort("series", "bytes_total")
+    floor_ratio, last_share, tail_count = (thresholds[name] for name in THRESHOLDS)
+    fitted = lines(ordered, floor_ratio, last_share)
+    beside = beside_lines(ordered, fitted, tail_count)
+    fits = anatomy(parted, series, beside, fitted)
     return (
-        LatencyAnatomy.validate(_ordered(told, LatencyAnatomy), cast=True),
+        LatencyAnatomy.validate(_ordered(fits, LatencyAnatomy), cast=True),
         LatencySizes.validate(_ordered(sizes(beside), LatencySizes), cast=True),
     )
-
-
-def _numbered(found: pl.DataFrame) -> pl.DataFrame:
-    """Give each series a number, the same whatever the order of rows."""
-    series = found.select(SERIES).unique().sort(SERIES).with_row_index("series")
-    numbered = found.join(series, on=list(SERIES), nulls_equal=True)
-    return numbered.sort("series", "bytes_total")
 
 
 def _ordered(rows: pl.DataFrame, table: type[Table]) -> pl.DataFrame:

@@ -134,7 +134,7 @@ def test_a_barrier_has_a_median() -> None:
 def test_few_bytes_bound_the_bandwidth_from_below_only() -> None:
     times = [(8, 20_100), (64, 19_900), (512, 20_300), (4096, 20_000), (8192, 20_350)]
     row = only(anatomy(waits(times)))
-    assert row["reason"] == "too few bytes: the bandwidth has a lower bound only"
+    assert row["reason"] == "the bandwidth has a lower bound only"
     assert row["alpha_low_ns"] < 20_000 < row["alpha_high_ns"]
     assert row["beta_low_gbs"] > 0
     assert row["beta_high_gbs"] is None
@@ -145,10 +145,23 @@ def test_many_bytes_bound_the_fixed_part_from_above_only() -> None:
     noise = (1.01, 0.99, 1.0, 1.005, 0.992)
     times = [(n * 10**8, int((20_000 + n * 10**7) * noise[n - 1])) for n in range(1, 6)]
     row = only(anatomy(waits(times)))
-    assert row["reason"] == "too many bytes: the fixed part has an upper bound only"
+    assert row["reason"] == "the fixed part has an upper bound only"
     assert row["alpha_low_ns"] == 0
     assert row["alpha_high_ns"] > 20_000
     assert row["beta_low_gbs"] < 10 < row["beta_high_gbs"]
+
+
+def test_one_size_gone_slow_leaves_the_bandwidth_and_widens_its_interval() -> None:
+    # GIVEN five sizes of a line of 90 us and 190 GB/s, the largest 2.4 times too slow
+    sizes = [2**20 * 8**n for n in range(4)] + [2**30]
+    times = [(size, 90_000 + size // 190) for size in sizes]
+    times[-1] = (2**30, times[-1][1] * 24 // 10)
+    row = only(anatomy(waits(times)))
+    assert row["beta_gbs"] == pytest.approx(190, rel=0.01)
+    assert row["worst_bytes"] == 2**30
+    assert row["worst_ratio"] == pytest.approx(2.4, rel=0.01)
+    assert row["beta_low_gbs"] < 0.6 * row["beta_gbs"]
+    assert row["reason"] == "the fixed part has an upper bound only"
 
 
 def test_sizes_by_the_thousand_share_points() -> None:
