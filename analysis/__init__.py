@@ -10,6 +10,7 @@ from analysis import (
     collective_waits,
     energy,
     gpus,
+    hangs,
     incidents,
     interrupt_rates,
     interruptions,
@@ -35,6 +36,7 @@ from analysis.collective_waits import CollectiveWaits
 from analysis.energy import Energy
 from analysis.gpus import Gpus
 from analysis.hiding_costs import HidingCosts
+from analysis.hangs import Hangs, HangSuspects, HangWaits
 from analysis.incidents import IncidentEvents, Incidents
 from analysis.interrupt_rates import InterruptRates
 from analysis.interruptions import Interruptions
@@ -72,6 +74,9 @@ RESULTS: Final[tuple[type[Table], ...]] = (
     ClockOffsets,
     CollectiveWaits,
     LateRanks,
+    Hangs,
+    HangSuspects,
+    HangWaits,
     WaitingEdges,
     BandwidthChecks,
     LatencyAnatomy,
@@ -103,6 +108,7 @@ ANALYSES: Final[tuple[Analysis, ...]] = (
     clock_offsets.ANALYSIS,
     collective_waits.ANALYSIS,
     late_ranks.ANALYSIS,
+    hangs.ANALYSIS,
     bandwidth_checks.ANALYSIS,
     latency_anatomy.ANALYSIS,
     latency_models.ANALYSIS,

@@ -58,6 +58,26 @@ def on_every_cycle(
     return found
 
 
+def steps_to(
+    goals: Numbers, source: Numbers, target: Numbers, size: int
+) -> npt.NDArray[np.float64]:
+    """Return the edges from each node to the nearest goal; infinite where no way leads.
+
+    Args:
+        goals: Nodes to come to.
+        source: Where each edge begins.
+        target: Where each edge ends.
+        size: How many nodes there are.
+    """
+    from scipy.sparse.csgraph import dijkstra
+
+    if not len(goals):
+        return np.full(size, np.inf)
+    back = _graph(target, source, size)
+    found = dijkstra(back, indices=goals, unweighted=True, min_only=True)
+    return np.asarray(found, dtype=np.float64)
+
+
 def _components(source: Numbers, target: Numbers, size: int) -> Numbers:
     from scipy.sparse.csgraph import connected_components
 

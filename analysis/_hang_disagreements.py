@@ -28,7 +28,8 @@ def disagreements_of(operations: pl.DataFrame, entries: pl.LazyFrame) -> pl.Data
         entries: What dumps hold.
 
     Returns:
-        `operation`, `rank` and `differs`: the rule that is broken.
+        `operation`, `rank`, `differs` (the rule that is broken), and what it entered:
+        `did_kind`, `did_bytes`, `did_dtype`.
     """
     asked = operations.select("operation", *_INSTANCE).lazy()
     votes = entries.join(asked, on=_INSTANCE).select(
@@ -45,7 +46,14 @@ def disagreements_of(operations: pl.DataFrame, entries: pl.LazyFrame) -> pl.Data
         )
         for name, rule in _SIDES
     ]
-    judged = rows.select("operation", "rank", differs=pl.coalesce(broken))
+    judged = rows.select(
+        "operation",
+        "rank",
+        differs=pl.coalesce(broken),
+        did_kind="kind",
+        did_bytes="bytes_total",
+        did_dtype="dtype",
+    )
     return judged.filter(pl.col("differs") != "").unique(("operation", "rank"))
 
 

@@ -2,10 +2,10 @@
 
 from typing import Final
 
-
+import numpy as np
 import polars as pl
 
-from analysis._hang_cycles import on_every_cycle, parts_without_exit
+from analysis._hang_cycles import on_every_cycle, parts_without_exit, steps_to
 from analysis._hang_dumps import HANG, RANK
 from analysis._hang_operations import Operations
 
@@ -31,8 +31,7 @@ def roots_of(found: Operations, counts: pl.DataFrame) -> pl.DataFrame:
     Returns:
         `run_id`, `hang`, `rank`, and `is_mutual`: whether it waits for its waiters.
     """
-    ranks = pl.concat([found.standing.select(RANK), found.awaited.select(RANK)])
-    nodes = ranks.unique().sort(RANK).with_row_index("node")
+    nodes = _ranks(found)
     waits = _waits(found, nodes)
     source, target = waits["from"].to_numpy(), waits["to"].to_numpy()
     size = nodes.height + found.operations.height
@@ -48,6 +47,33 @@ def roots_of(found: Operations, counts: pl.DataFrame) -> pl.DataFrame:
     some = pl.col("is_named").any().over("part")
     rows = rows.filter(~pl.col("is_mutual") | pl.col("is_named") | ~some)
     return _narrowed(rows, found, counts).select(*RANK, "is_mutual").sort(RANK)
+
+
+def depths_of(found: Operations, roots: pl.DataFrame) -> pl.DataFrame:
+    """Return how many ranks away from the nearest root each rank waits.
+
+    Args:
+        found: Operations, who stands at them and whom they wait for.
+        roots: Rows of `roots_of`.
+
+    Returns:
+        `run_id`, `hang`, `rank` and `depth`: 0 of a root, 1 of who waits for one, ...;
+        ranks of which no way leads to a root are not there.
+    """
+    nodes = _ranks(found)
+    waits = _waits(found, nodes)
+    source, target = waits["from"].to_numpy(), waits["to"].to_numpy()
+    size = nodes.height + found.operations.height
+    goals = nodes.join(roots, on=RANK, how="semi")["node"].to_numpy()
+    steps = steps_to(goals.astype(np.int64), source, target, size)[: nodes.height]
+    depth = pl.Series(np.where(np.isfinite(steps), steps, -2) // 2, dtype=pl.Int32)
+    placed = nodes.with_columns(depth=depth).filter(pl.col("depth") >= 0)
+    return placed.select(*RANK, "depth")
+
+
+def _ranks(found: Operations) -> pl.DataFrame:
+    ranks = pl.concat([found.standing.select(RANK), found.awaited.select(RANK)])
+    return ranks.unique().sort(RANK).with_row_index("node")
 
 
 def _waits(found: Operations, nodes: pl.DataFrame) -> pl.DataFrame:
@@ -90,7 +116,9 @@ def _awaited_by(found: Operations, held: pl.DataFrame) -> pl.DataFrame:
         .join(near, on=("operation", "part"), how="left")
         .join(mine, on=("operation", *RANK), how="left")
     )
-    count = {n: pl.col(n).fill_null(0).cast(pl.Int64) for n in ("every", "near", "mine")}
+    count = {
+        n: pl.col(n).fill_null(0).cast(pl.Int64) for n in ("every", "near", "mine")
+    }
     return rows.group_by(RANK).agg(
         waiting=(count["every"] - count["mine"]).sum(),
         near=(count["near"] - count["mine"]).sum(),
@@ -100,7 +128,7 @@ def _awaited_by(found: Operations, held: pl.DataFrame) -> pl.DataFrame:
 def _narrowed(
     rows: pl.DataFrame, found: Operations, counts: pl.DataFrame
 ) -> pl.DataFrame:
-    """Keep fewer of the ranks that wait for each other, where more than MOST are left."""
+    """Keep fewer of the ranks that wait for each other, where too many are left."""
     strong = found.standing.filter(~pl.col("is_weak")).select(RANK).unique()
     passed = rows.select(RANK).join(strong, on=RANK, how="anti")
     marked = rows.join(
@@ -116,7 +144,7 @@ def _narrowed(
 
 
 def _kept(rows: pl.DataFrame, test: pl.Expr) -> pl.DataFrame:
-    """Keep ranks that pass a test, in parts of which some do, where too many are left."""
+    """Keep ranks that pass a test, where too many are left and some pass it."""
     tested = rows.with_columns(passes=test)
     is_open = pl.col("is_mutual") & (pl.len().over(HANG) > MOST)
     some = pl.col("passes").any().over("part")

@@ -4,7 +4,7 @@ from typing import Final
 
 import polars as pl
 
-from analysis._hang_dumps import HANG, RANK
+from analysis._hang_dumps import RANK
 from analysis._hang_members import GROUP
 from analysis._hang_progress import Progress
 

@@ -53,7 +53,10 @@ def _told() -> tuple[pl.Expr, ...]:
 
 def _evenly(names: pl.DataFrame) -> pl.DataFrame:
     """Return the members of groups that name their first ones, evenly spaced."""
-    first, steps = pl.col("listed").list.first(), pl.col("listed").list.diff(null_behavior="drop")
+    first, steps = (
+        pl.col("listed").list.first(),
+        pl.col("listed").list.diff(null_behavior="drop"),
+    )
     step = steps.list.first()
     is_even = (steps.list.n_unique() == 1) & (step > 0)
     cut = names.filter("is_cut" & is_even)

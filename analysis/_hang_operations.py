@@ -6,7 +6,7 @@ from typing import Final
 import polars as pl
 
 from analysis._hang_disagreements import disagreements_of
-from analysis._hang_dumps import HANG, RANK
+from analysis._hang_dumps import RANK
 from analysis._hang_members import GROUP
 from analysis._hang_progress import JOINT, Progress
 
@@ -71,17 +71,13 @@ def operations_of(
     known = heads.filter(pl.col("group_id").is_not_null())
     lost = heads.filter(pl.col("group_id").is_null())
     joint, pairs = known.filter(~pl.col("is_p2p")), known.filter("is_p2p")
-    first = pl.col("kind", "bytes_total", "parallel_kind").drop_nulls().min()
-    listed = pl.concat(
-        [
-            joint.group_by(_INSTANCE).agg(first).with_columns(is_p2p=pl.lit(False)),
-            pairs.group_by(_PAIR).agg(
-                pl.col("bytes_total", "parallel_kind").drop_nulls().min(), is_p2p=True
-            ),
-            lost.select(RANK).unique(),
-        ],
-        how="diagonal_relaxed",
-    )
+    usual = _usual("bytes_total"), _usual("parallel_kind")
+    parts = [
+        joint.group_by(_INSTANCE).agg(_usual("kind"), *usual, is_p2p=pl.lit(False)),
+        pairs.group_by(_PAIR).agg(*usual, is_p2p=pl.lit(value=True)),
+        lost.select(RANK).unique(),
+    ]
+    listed = pl.concat(parts, how="diagonal_relaxed")
     operations = listed.sort(*GROUP, "sequence", "rank", "peer_rank", "kind")
     operations = operations.with_row_index("operation")
     standing = pl.concat(
@@ -99,6 +95,11 @@ def operations_of(
         how="diagonal_relaxed",
     )
     return Operations(operations, standing, awaited.sort("operation", "rank"))
+
+
+def _usual(name: str) -> pl.Expr:
+    """Return what most ranks have."""
+    return pl.col(name).drop_nulls().mode().min()
 
 
 def _numbered(
@@ -130,7 +131,9 @@ def _of_collectives(
             how="left",
         )
         .join(
-            disagreements_of(ours, progress.entries), on=("operation", "rank"), how="left"
+            disagreements_of(ours, progress.entries),
+            on=("operation", "rank"),
+            how="left",
         )
     )
     placed = rows.with_columns(_role().alias("role"))
@@ -184,7 +187,8 @@ def _awaited(rows: pl.DataFrame) -> pl.DataFrame:
         .otherwise(pl.when(stands).then(pl.lit("stuck_together")))
     )
     named = rows.with_columns(rule=rule).filter(pl.col("rule").is_not_null())
-    return named.select("operation", *RANK, "rule", is_own=pl.col("rule").is_in(OWN))
+    own, did = pl.col("rule").is_in(OWN), ("did_kind", "did_bytes", "did_dtype")
+    return named.select("operation", *RANK, "rule", *did, is_own=own)
 
 
 def _is_split(test: pl.Expr) -> pl.Expr:

@@ -107,7 +107,11 @@ class Layout:
 def drawn_layout(draws: random.Random) -> Layout:
     """Draw a layout of four to 32 ranks."""
     while True:
-        tp, dp, pp = draws.choice((1, 2, 4)), draws.choice((1, 2, 4)), draws.choice((1, 2, 4))
+        tp, dp, pp = (
+            draws.choice((1, 2, 4)),
+            draws.choice((1, 2, 4)),
+            draws.choice((1, 2, 4)),
+        )
         ep = draws.choice([n for n in (1, 2) if n <= dp])
         if 4 <= tp * dp * pp <= 32:  # noqa: PLR2004 - bounds of the docstring
             layers, batches = draws.randint(1, 3), draws.randint(pp, pp + 4)

@@ -74,7 +74,8 @@ class Machine:
         """Let all ranks go on until none can."""
         going = True
         while going:
-            going = any([self._advance(number) for number in range(len(self.ranks))])
+            moved = [self._advance(number) for number in range(len(self.ranks))]
+            going = any(moved)
         for rank in self.ranks:
             self._ask(rank, rank.at + rank.ahead)
 

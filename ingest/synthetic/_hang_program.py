@@ -67,7 +67,9 @@ class Programs:
         self, rank: int, kind: str, axis: str, size: int, dtype: str = "BFloat16"
     ) -> Iterator[Operation]:
         """Yield a collective, where the rank has a group of several for it."""
-        group = next(g for (r, p), g in self._of.items() if r == rank and p.startswith(axis))
+        group = next(
+            g for (r, p), g in self._of.items() if r == rank and p.startswith(axis)
+        )
         if len(group.members) > 1:
             yield Operation(kind, group.name, size, dtype)
 

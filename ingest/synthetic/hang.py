@@ -1,7 +1,7 @@
 """Flight Recorder dumps of jobs that hang, or do not, with the ranks to blame.
 
-Programs of ranks are run until none can go on, so that who waits for whom follows from
-the fault alone. Layout, buffer, version, how far hosts are ahead of their GPUs and which
+Programs of ranks are run until none can go on: who waits for whom follows from the
+fault alone. Layout, buffer, version, how far hosts are ahead of their GPUs and which
 dumps are lost are drawn from the seed.
 """
 
@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from ingest.synthetic._hang_dump import Recorder, dump_of
 from ingest.synthetic._hang_faults import HANGS, Fault, Kind, break_ranks
-from ingest.synthetic._hang_layout import Group, Layout, drawn_layout
+from ingest.synthetic._hang_layout import Layout, drawn_layout
 from ingest.synthetic._hang_machine import Machine, Rank
 from ingest.synthetic._hang_program import Programs
 
@@ -53,7 +53,9 @@ class Hang:
     def files(self) -> dict[str, bytes]:
         """Return the dumps as files, by name."""
         return {
-            f"nccl_trace_rank_{rank}": _as_json(dump) if self.is_json else pickle.dumps(dump, 2)
+            f"nccl_trace_rank_{rank}": _as_json(dump)
+            if self.is_json
+            else pickle.dumps(dump, 2)
             for rank, dump in self.dumps.items()
         }
 
@@ -139,7 +141,7 @@ def _moment(rank: Rank, draws: random.Random) -> int:
 
 
 def _as_json(dump: dict[str, Any]) -> bytes:
-    """Return a dump as JSON mode writes it: times that are unknown as 0, counts as texts."""
+    """Return a dump as JSON mode writes it: unknown times as 0, counts as texts."""
     text = json.loads(json.dumps(dump))
     for entry in text["entries"]:
         for name in ("time_discovered_started_ns", "time_discovered_completed_ns"):
