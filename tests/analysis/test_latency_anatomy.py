@@ -126,6 +126,13 @@ def test_why_there_is_no_line(
     assert row["reason"].startswith(reason)
 
 
+def test_a_rank_alone_has_no_transfer() -> None:
+    # its time in the collective is also that of waiting for ranks that nobody saw
+    row = only(anatomy(waits(LINE, ranks_expected=1, ranks_seen=1)))
+    assert (row["timed_count"], row["alpha_ns"]) == (0, None)
+    assert row["reason"].startswith("no time is known")
+
+
 def test_a_barrier_has_a_median() -> None:
     row = only(anatomy(waits([(None, 5_000), (None, 7_000)], kind="barrier")))
     assert (row["p50_ns"], row["typical_bytes"]) == (6_000, None)

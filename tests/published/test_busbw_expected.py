@@ -5,10 +5,13 @@ from pathlib import Path
 
 import pytest
 
+from analysis import Frames
 from analysis.collective_models import Link, flat, ring, slice_bytes, tree
+from analysis.latency_anatomy import LatencyAnatomy, LatencySizes, measure_latency
+from analysis.latency_models import compare_models
 from ingest.sources import nccl_tests
-from ingest.tables import BandwidthTests
-from tests.analysis.transfers import Row, anatomy, checked
+from ingest.tables import BandwidthTests, RunCards
+from tests.analysis.transfers import Row, anatomy, checked, frame, frames_of
 from tests.ingest.readings import held, read_lines, rows
 
 RANKS = 16_384
@@ -95,3 +98,27 @@ def test_the_floor_and_the_asymptote_of_two_p4de(
     # one line does not fit the protocols in between
     assert row["worst_bytes"] == 2**24
     assert row["worst_ratio"] == pytest.approx(2.14, abs=0.02)
+
+
+def test_what_two_p4de_can_carry_rules_a_ring_out(tests: list[Row]) -> None:
+    # GIVEN what a p4de has by its maker: 400 Gb/s of network for eight GPUs, that is
+    # 6.25 GB/s each, and 300 GB/s one way through NVSwitch
+    named = [row | {"hosts": "p4de-1,p4de-2"} for row in tests]
+    fits, sizes = measure_latency(frames_of(tests=named))
+    card = {"run_id": "p4de", "nvlink_gbs": 300.0, "network_gbs": 6.25}
+    frames = Frames(
+        {
+            LatencyAnatomy: fits.lazy(),
+            LatencySizes: sizes.lazy(),
+            RunCards: frame(RunCards, [card]),
+        }
+    )
+    found = compare_models(frames).to_dicts()
+    out = {row["model"]: row for row in found if not row["in_place"]}
+    # THEN 15/8 of 42.4 GB/s would have to leave a node of a ring that has 50: a ring
+    # over all GPUs cannot be what ran; what sends each byte once between nodes can
+    assert 8 * out["ring"]["between_gbs"] == pytest.approx(79.5, abs=0.5)
+    assert not out["ring"]["is_possible"]
+    for name in ("tree", "hierarchical"):
+        assert 8 * out[name]["between_gbs"] == pytest.approx(42.4, abs=0.3)
+        assert out[name]["is_possible"]
