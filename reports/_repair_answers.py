@@ -54,6 +54,8 @@ def called(repair: str) -> str:
     kind, _, value = repair.partition("=")
     if not value:
         return name(repair)
+    if kind == "kind":
+        return f"all {name(value, 40)}"
     told = value.replace("..", "\N{EN DASH}") if kind == "rank" else value
     return f"{_KINDS.get(kind, kind)} {name(told, 40)}"
 

@@ -11,7 +11,7 @@ from reports._numbers import THIN, duration, grouped
 from reports._runs import MOST_ROWS
 from reports._section import About, Chart, Scope
 from reports._words import name, plural, said
-from reports.dollars import dollars, in_words, price_sql
+from reports.dollars import BELOW_CENT, dollars, in_words, price_sql
 from reports.theme import Meaning
 
 _SQL: Final = """\
@@ -25,7 +25,7 @@ SELECT run_id, repair, method, is_bound,
        saved_low_gpu_ns::DOUBLE * $price / 3.6e12 AS usd_low,
        saved_high_gpu_ns::DOUBLE * $price / 3.6e12 AS usd_high
 FROM answered
-WHERE road = 1 AND is_reliable AND is_beyond_noise
+WHERE road = 1 AND is_reliable AND is_beyond_noise AND repair <> 'communication'
 ORDER BY usd DESC, run_id, repair
 LIMIT $most"""
 
@@ -38,9 +38,15 @@ _ABOUT: Final = About(
     " slowest rank ends a step: with ranks at their peers' median, the slowest of what"
     " is left does",
     blind_spots="Savings do not add: what one repair frees, the next slowest takes."
-    " Each holds while all else stays as it was. From a step log, communication is"
-    " taken to last as long as before, and waits to overlap no work.",
+    " Each holds while all else stays as it was. `everything typical` also slows what"
+    " is faster than typical, so that one repair may save more. From a step log,"
+    " communication is taken to last as long as before, and waits to overlap no work."
+    " Steps that were done twice count twice here, and once in the accounts of the"
+    " ledger.",
 )
+
+#: Communication that takes no time: nobody can have it. Hidden, it is drawn.
+_FREE: Final = "communication"
 
 _TIPS: Final = (
     ("label", "repair"),
@@ -60,7 +66,7 @@ _MEANINGS: Final[Mapping[str, Meaning]] = {
     "clocks": "power",
     "joint": "paid",
     "everything": "paid",
-    "kind": "unknown",
+    "kind": "idle",
     "gc": "idle",
 }
 
@@ -78,14 +84,15 @@ def chart(rows: pl.DataFrame, scope: Scope) -> list[Chart]:
     if shown.is_empty():
         return []
     top = shown.head(MOST_ROWS)
-    drawn = pl.DataFrame([_drawn(row) for row in top.to_dicts()])
+    several = top["run_id"].n_unique() > 1
+    drawn = pl.DataFrame([_drawn(row, several=several) for row in top.to_dicts()])
     more = shown.height - top.height
     steps = int(top["steps"].max())  # type: ignore[arg-type]
     held = int(top["ranks_held"].max())  # type: ignore[arg-type]
     return [
         Chart(
             name="first-steps-repairs",
-            title="What repairs would save, in the steps seen [USD]",
+            title="What repairs would save in the steps seen [USD, % of their time]",
             summary=f"{plural(top.height, 'bar')}, the first {drawn['text'][0]},"
             f" {drawn['label'][0]}.",
             spec=savings.savings(drawn, "saving [USD]", _TIPS),
@@ -109,7 +116,8 @@ def chart(rows: pl.DataFrame, scope: Scope) -> list[Chart]:
 
 
 def _ranked(rows: pl.DataFrame, scope: Scope) -> pl.DataFrame:
-    sure = rows.filter(pl.col("is_reliable") & pl.col("is_beyond_noise"))
+    is_free = pl.col("repair") == _FREE
+    sure = rows.filter("is_reliable", "is_beyond_noise", ~is_free)
     amounts = {
         "usd": "saved_gpu_ns",
         "usd_low": "saved_low_gpu_ns",
@@ -129,16 +137,18 @@ def _usd(rows: pl.DataFrame, column: str, scope: Scope) -> list[float | None]:
     ]
 
 
-def _drawn(row: Mapping[str, Any]) -> dict[str, Any]:
+def _drawn(row: Mapping[str, Any], *, several: bool) -> dict[str, Any]:
     amount = in_words(Decimal(str(row["usd"])))
-    bound = f"\N{LESS-THAN OR EQUAL TO}{THIN}" if row["is_bound"] else ""
-    ratio = row["slowdown_ratio"]
-    share = f", {100 * (1 - 1 / ratio):.1f}{THIN}% of the time" if ratio else ""
+    is_most = row["is_bound"] and row["scope"] != "everything"
+    is_little = amount == BELOW_CENT
+    bound = f"\N{LESS-THAN OR EQUAL TO}{THIN}" if is_most and not is_little else ""
+    label, ratio = _repair_answers.called(row["repair"]), row["slowdown_ratio"]
+    share = f" ({100 * (1 - 1 / ratio):.1f}{THIN}%)" if ratio else ""
     return {
-        "label": _repair_answers.called(row["repair"]),
+        "label": f"{name(row['run_id'], 12)}: {label}" if several else label,
         "meaning": _MEANINGS.get(row["scope"], "waiting"),
         "value": row["usd"],
-        "low": row["usd_low"],
+        "low": None if row["usd_low"] is None else max(row["usd_low"], 0.0),
         "high": row["usd_high"],
         "is_bound": row["is_bound"],
         "text": f"{bound}{amount}{share}",

@@ -61,7 +61,8 @@ def _one(row: Mapping[str, Any], paid_ns: int, frames: Frames, scope: Scope) -> 
     share = percent(Decimal(saved_ns) / (paid_ns or seen_ns))
     usd = dollars(saved_ns, scope.price(run_id))
     do, who = _DO[row["scope"]]
-    ranks = f"ranks {name(row['ranks'] or 'unknown', 40)}"
+    found = str(row["ranks"] or "unknown")
+    ranks = f"{'rank' if found.isdigit() else 'ranks'} {name(found, 40)}"
     several = len(scope.provenance.run_ids) != 1
     what = do.format(ranks=ranks, repair=_repair_answers.called(row["repair"]))
     section = "replays" if row["method"] == "replay" else "stragglers"

@@ -44,8 +44,9 @@ def test_the_chart_ranks_savings_and_marks_bounds(
         ("communication hidden", 22.5, True),
         (f"rank {SLOW_RANK}", 12.5, False),
     ]
-    assert plain(drawn[0]["text"]) == "\u2264 25.0 USD, 10.4 % of the time"
-    assert plain(drawn[2]["text"]) == "12.5 USD, 5.2 % of the time"
+    assert plain(drawn[0]["text"]) == "25.0 USD (10.4 %)"
+    assert plain(drawn[1]["text"]) == "\u2264 22.5 USD (9.4 %)"
+    assert plain(drawn[2]["text"]) == "12.5 USD (5.2 %)"
     assert (drawn[2]["low"], drawn[2]["high"]) == (11.25, 13.75)
 
 
@@ -98,7 +99,7 @@ def test_the_slowest_workers_do_not_stand_beside_a_slow_rank(
     rows[WhatIf] = [*rows[WhatIf], workers]
     assert "slowest workers" not in str(built(rows, scope).listings[0].rows)
     del rows[StragglerRanks]
-    assert "slowest workers, ranks 7" in str(built(rows, scope).listings[0].rows)
+    assert "slowest workers, rank 7" in str(built(rows, scope).listings[0].rows)
 
 
 def test_the_joint_gain_stands_beside_the_sum(
