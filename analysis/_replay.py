@@ -96,12 +96,16 @@ def _operations(
         start_ns=start,
     )
     own = own_lengths(graph, told, shape)
+    ideal = ideal_lengths(told["kind"], own)
+    if ideal.max() <= 0:
+        reason = "operations take no time"
+        raise UnfitTraceError(reason)
     cells_each = shape[1] * shape[2] * shape[3]
     return told.with_columns(
         is_transfer=pl.lit(np.repeat(graph.is_transfer, cells_each)),
         group=pl.lit(np.repeat(graph.group, cells_each)),
         own_ns=pl.lit(own),
-        ideal_ns=pl.lit(ideal_lengths(told["kind"], own)),
+        ideal_ns=pl.lit(ideal),
     ).with_row_index("row")
 
 

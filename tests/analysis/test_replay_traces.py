@@ -118,15 +118,16 @@ def test_kinds_without_a_place_in_the_schedule_are_left_out(rows: pl.DataFrame) 
         ({"pp_rank": None}, "the pipeline stage of some ranks is not told"),
         ({"dp_rank": None}, "the data-parallel replica of some ranks is not told"),
         ({"start_ns": None}, "the start of some operations is not told"),
+        ({"duration_ns": 0}, "operations take no time"),
         ({"kind": "loss"}, "no operation of kind forward-compute or backward-compute"),
         ({"pp_rank": "microbatch"}, "a rank has more than one pp_rank"),
     ],
 )
 def test_why_a_trace_cannot_be_replayed(
-    rows: pl.DataFrame, change: dict[str, str | None], reason: str
+    rows: pl.DataFrame, change: dict[str, str | int | None], reason: str
 ) -> None:
     ((column, value),) = change.items()
-    told = pl.col(value) if value in rows.columns else pl.lit(value)
+    told = pl.col(str(value)) if value in rows.columns else pl.lit(value)
     changed = rows.with_columns(told.cast(rows.schema[column]).alias(column))
     assert reason_of(changed) == reason
     (row,) = answers(changed)["Replays"].to_dicts()
