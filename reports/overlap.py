@@ -62,8 +62,8 @@ def _heading(whole: pl.DataFrame, kinds: pl.DataFrame) -> str:
     if most:
         return (
             f"{most} of the traced time, all communication for"
-            f" {percent(exposed / span)}; compute hides {hidden} of it, and GPUs are"
-            f" idle for {idle}."
+            f" {percent(exposed / span)}; compute hides {hidden} of communication, and"
+            f" GPUs are idle for {idle}."
         )
     return (
         f"Compute hides {hidden} of communication; the rest exposes"
@@ -92,6 +92,11 @@ def _paragraphs(whole: pl.DataFrame) -> list[str]:
             " Nothing is extrapolated from them to GPUs or steps without a trace."
         )
     ]
+    if _total(whole, "exposed_communication_ns"):
+        said.append(
+            "A kernel of communication also waits for ranks that come late: what is"
+            " exposed is more than the transfer of data."
+        )
     linked = whole["linked_ratio"].drop_nulls()
     if linked.len() and float(str(linked.min())) < _LINKED_LOW:
         said.append(

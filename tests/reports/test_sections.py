@@ -113,7 +113,8 @@ def test_findings_carry_their_numbers(scope: Scope) -> None:
     # reduce-scatter exposed for 1.5 s of each of 8 ranks, and 10 ms x 28 more
     assert said["overlap"] == (
         "DP reduce-scatter is exposed for 15.4 % of the traced time, all communication"
-        " for 18.5 %; compute hides 44.8 % of it, and GPUs are idle for 20.0 %."
+        " for 18.5 %; compute hides 44.8 % of communication, and GPUs are idle for"
+        " 20.0 %."
     )
     # eight GPUs of 25 MJ down to 22.2 MJ: 188.8 MJ; coverage 7 x 0.99 and 0.8
     assert said["energy"] == (
