@@ -1,7 +1,7 @@
 """What a transfer takes without bytes, for each byte, and at its worst."""
 
 from collections import Counter
-from typing import Any, Final
+from typing import Final
 
 import polars as pl
 
@@ -10,7 +10,7 @@ from analysis.bandwidth_checks import BandwidthChecks
 from analysis.latency_anatomy import LatencyAnatomy, LatencySizes
 from analysis.latency_models import LatencyModels
 from reports import _busbw_chart, _latency_listings
-from reports._latency_shown import bandwidth, fixed_part, label, message, shown
+from reports._latency_shown import bandwidth, fixed_part, labels, message, shown
 from reports._numbers import duration, grouped, significant
 from reports._section import Content, Scope, Section
 from reports._words import plural
@@ -35,7 +35,7 @@ def build(frames: Frames, scope: Scope) -> Content:
     models = scope.of_runs(frames[LatencyModels]).collect()
     checks = scope.of_runs(frames[BandwidthChecks])
     return Content(
-        heading=_heading(series.row(0, named=True)),
+        heading=_heading(series),
         paragraphs=[
             *_off(series),
             *_without(series),
@@ -47,18 +47,19 @@ def build(frames: Frames, scope: Scope) -> Content:
     )
 
 
-def _heading(row: dict[str, Any]) -> str:
-    who = label(row)
-    who = who[0].upper() + who[1:]
+def _heading(series: pl.DataFrame) -> str:
+    row, who = series.row(0, named=True), labels(series)[0]
     if row["beta_gbs"] is None:
-        at = f" of {message(row['typical_bytes'])}" if row["typical_bytes"] else ""
+        of_size = row["typical_bytes"] is not None
+        at = f" of {message(row['typical_bytes'])}" if of_size else ""
         return (
-            f"{who}: {duration(row['p50_ns'])} for a transfer{at} (median); how much of"
+            f"{duration(row['p50_ns'])} for a transfer{at} (median): {who}; how much of"
             " it is fixed is not known."
         )
+    fixed = fixed_part(row)
     return (
-        f"{who}: {fixed_part(row)} for a transfer without bytes, {bandwidth(row)} for"
-        " an endless one."
+        f"{fixed[0].upper()}{fixed[1:]} for a transfer without bytes,"
+        f" {bandwidth(row)} for an endless one: {who}."
     )
 
 

@@ -7,7 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from analysis.collective_waits import measure_waits
 from analysis.latency_anatomy import measure_latency
+from tests.analysis.collectives import NO_ATTEMPTS, seen
+from tests.analysis.collectives import collectives as collectives_of
 from tests.analysis.transfers import (
     anatomy,
     benchmark,
@@ -84,6 +87,33 @@ def test_order_does_not_matter() -> None:
     again, sizes_again = measure_latency(frames_of(seen, tests, members))
     assert again.equals(fits)
     assert sizes_again.equals(sizes)
+
+
+def seen_by_two(*, timed: bool) -> list[Row]:
+    """Two ranks; by turns one is 1 to 10 ms late, and both leave at once."""
+    rows = []
+    for number, (size, transfer) in enumerate(LINE * 2):
+        late = (number + 1) * 10**6
+        last = number * 10**9 + late
+        arrivals = (last - late, last) if number % 2 else (last, last - late)
+        for rank, start in enumerate(arrivals):
+            told: Row = {"sequence": number, "bytes_total": size}
+            if not timed:
+                told |= {"start_ns": None, "end_ns": None, "time_basis": "cpu"}
+            rows.append(seen(rank, start, last + transfer, **told))
+    return rows
+
+
+@pytest.mark.parametrize("timed", [True, False])
+def test_waiting_is_no_part_of_a_transfer(timed: bool) -> None:
+    # GIVEN traces with starts, and records that tell lengths only: of those the rank
+    # that came last was in the collective for the transfer alone
+    found = measure_waits(
+        collectives_of(*seen_by_two(timed=timed)), NO_ATTEMPTS
+    ).to_dicts()
+    row = only(anatomy(found))
+    assert row["timed_count"] == 10
+    assert (row["alpha_ns"], row["beta_gbs"]) == (20_000, pytest.approx(10))
 
 
 def test_nothing_is_nothing() -> None:

@@ -26,16 +26,16 @@ def plain(text: str) -> str:
 
 def test_the_heading_is_the_line_with_its_intervals(scope: Scope) -> None:
     assert plain(built(scope).heading) == (
-        "Dp allreduce, 8 ranks: 40.0 us (38.0 us to 42.0 us) for a transfer without"
-        " bytes, 175 GB/s (172 to 178) for an endless one."
-    ).replace(" us", " µs")
+        "40.0 µs (38.0 µs to 42.0 µs) for a transfer without bytes, 175 GB/s (172 to"
+        " 178) for an endless one: dp allreduce, 8 ranks."
+    )
 
 
 def test_bounds_that_are_one_sided_are_said(scope: Scope) -> None:
     few = built(scope, busbw_high_gbs=None)
     assert "at least 172 GB/s for an endless one" in plain(few.heading)
     many = built(scope, alpha_low_ns=0)
-    assert "at most 42.0 µs for a transfer without bytes" in plain(many.heading)
+    assert "At most 42.0 µs for a transfer without bytes" in plain(many.heading)
     other = built(scope, busbw_gbs=None)
     assert "100 GB/s of algbw (98.0 to 102)" in plain(other.heading)
 
@@ -43,7 +43,7 @@ def test_bounds_that_are_one_sided_are_said(scope: Scope) -> None:
 def test_a_series_without_a_line_says_what_is_missing(scope: Scope) -> None:
     content = built(scope, beta_gbs=None, alpha_ns=None, reason="none")
     assert plain(content.heading) == (
-        "Dp allreduce, 8 ranks: 10.8 ms for a transfer of 1.07 GB (median); how much of"
+        "10.8 ms for a transfer of 1.07 GB (median): dp allreduce, 8 ranks; how much of"
         " it is fixed is not known."
     )
     assert plain(content.paragraphs[1]) == (
