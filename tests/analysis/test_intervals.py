@@ -7,7 +7,7 @@ import hypothesis.strategies as st
 import polars as pl
 from hypothesis import given, settings
 
-from analysis._sweep import time_by_state
+from analysis._sweep import time_alone, time_by_state
 from analysis._windows import place_in_windows, split_by_windows
 from analysis.intervals import lengths
 from tests.examples import examples
@@ -129,3 +129,28 @@ def test_groups_do_not_mix_and_groups_without_windows_are_left_out() -> None:
         ("b", False, 2),
         ("b", True, 2),
     ]
+
+
+@given(st.lists(st.tuples(INTERVALS, st.sampled_from([None, "x", "y"])), max_size=4))
+def test_time_alone_is_that_of_the_only_set_that_holds_it(
+    work: list[tuple[list[Interval], str | None]],
+) -> None:
+    on = {
+        who: covered(pair for pairs, w in work if w == who for pair in pairs)
+        for _, who in work
+    }
+    rows = [(who, time, time + 1) for who, times in on.items() for time in times]
+    schema = {"who": pl.String, "start_ns": pl.Int64, "end_ns": pl.Int64}
+    told = pl.LazyFrame(rows, schema=schema, orient="row").with_columns(
+        group=pl.lit("g"), named=pl.col("who").fill_null("nobody")
+    )
+    answer = time_alone(told, ["group"], ["named"]).collect()
+    got = dict(answer.select("named", "length_ns").iter_rows())
+    everyone = [time for times in on.values() for time in times]
+    expected = {
+        who or "nobody": len([t for t in times if everyone.count(t) == 1])
+        for who, times in on.items()
+    }
+    shared = len({time for time in everyone if everyone.count(time) > 1})
+    expected_rows = {who: length for who, length in expected.items() if length}
+    assert got == expected_rows | ({None: shared} if shared else {})

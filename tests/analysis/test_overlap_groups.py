@@ -1,6 +1,9 @@
 """Which communication is exposed, and what hiding costs, on drawn timelines."""
 
+from analysis import Frames
+from analysis.overlap import Overlap
 from analysis.overlap_groups import measure_groups
+from ingest.tables import Collectives, Kernels
 from tests.analysis.timelines import THRESHOLDS, Work, frames_of, measure, split_of
 
 #: time            0    5    10   15   20   25
@@ -99,3 +102,15 @@ def test_too_few_kernels_tell_no_cost() -> None:
     ]
     _, costs = measure_groups(frames_of(work), THRESHOLDS)
     assert costs.is_empty()
+
+
+def test_the_order_of_rows_does_not_matter() -> None:
+    again = [(what, start + 100, length, 2) for what, start, length, _ in DRAWN]
+    frames = frames_of([*DRAWN, *again, ("compute", 300, 5, 2)])
+    least = {"hiding_least_kernels": 1, "hiding_least_share": 0.5}
+    turned = Frames({t: frames[t].reverse() for t in (Kernels, Collectives, Overlap)})
+    for one, other in zip(
+        measure_groups(frames, least, 3), measure_groups(turned, least, 3), strict=True
+    ):
+        assert one.height
+        assert one.equals(other)
