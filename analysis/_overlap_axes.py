@@ -22,7 +22,8 @@ def axes_of_groups(collectives: pl.LazyFrame, runs: pl.LazyFrame) -> pl.DataFram
     A description that names one axis counts. Else the members that the group prints are
     placed in the layout of the run: the axis along which they differ is the group's. A
     group along context and data together sums gradients: it counts as data-parallel,
-    and so does one of ranks that hold the same experts.
+    and so does one of ranks that hold the same experts. Where a layout has one axis
+    alone, every group is along it, also one that prints no members.
 
     Args:
         collectives: Rows of Collectives.
@@ -42,7 +43,11 @@ def axes_of_groups(collectives: pl.LazyFrame, runs: pl.LazyFrame) -> pl.DataFram
         .collect(engine="streaming")
     )
     placed = _from_layout(named.lazy(), runs).collect()
-    joined = named.join(placed, on=list(_GROUP), how="left")
+    joined = (
+        named.join(placed, on=list(_GROUP), how="left")
+        .join(_only_axes(runs).collect(), on="run_id", how="left")
+        .with_columns(inferred=pl.coalesce("only", "inferred"))
+    )
     is_named = (pl.col("told") != WORLD).fill_null(value=False)
     said = pl.when(is_named).then("told")
     axis = pl.coalesce(said, "inferred", "told", pl.lit(UNKNOWN))
@@ -55,6 +60,17 @@ def axes_of_groups(collectives: pl.LazyFrame, runs: pl.LazyFrame) -> pl.DataFram
         .otherwise(pl.lit(UNKNOWN))
     )
     return joined.select(*_GROUP, parallel_kind=axis, parallel_basis=basis)
+
+
+def _only_axes(runs: pl.LazyFrame) -> pl.LazyFrame:
+    """Return the one axis of more than one position, of runs that have just one."""
+    long = {axis: pl.col(axis) > 1 for axis in (*AXES, "ep")}
+    count = pl.sum_horizontal(one.cast(pl.Int32) for one in long.values())
+    known = pl.all_horizontal(pl.col(AXES).is_not_null())
+    only = pl.coalesce(
+        pl.when(is_long).then(pl.lit(axis)) for axis, is_long in long.items()
+    )
+    return runs.select("run_id", only=pl.when(known & (count == 1)).then(only))
 
 
 def _from_layout(groups: pl.LazyFrame, runs: pl.LazyFrame) -> pl.LazyFrame:

@@ -53,3 +53,18 @@ def test_the_world_of_a_run_along_one_axis_is_that_axis() -> None:
     assert (row["parallel_kind"], row["parallel_basis"]) == ("dp", "layout")
     (row,) = measure(work, layout=LAYOUT).filter(split="group", step=0).to_dicts()
     assert (row["parallel_kind"], row["parallel_basis"]) == ("world", "description")
+
+
+def test_where_the_layout_has_one_axis_every_group_is_along_it() -> None:
+    alone = {"tp": 1, "cp": 1, "pp": 4, "dp": 1}
+    for group in ("world", "7:[0,3]"):
+        (row,) = (
+            measure([(f"sendrecv {group}", 0, 5, 0)], layout=alone)
+            .filter(split="group", step=0)
+            .to_dicts()
+        )
+        assert (row["parallel_kind"], row["parallel_basis"]) == ("pp", "layout")
+    # experts may have groups of their own among the replicas
+    with_experts = {"tp": 1, "cp": 1, "pp": 1, "dp": 8, "ep": 4}
+    found = measure([("allreduce world", 0, 5, 0)], layout=with_experts)
+    assert set(found.filter(split="group")["parallel_kind"]) == {"unknown"}
