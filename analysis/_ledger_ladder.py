@@ -8,12 +8,13 @@ from analysis._ledger_log import PARTS
 from ingest.tables import StepTimings
 
 #: Kinds of evidence, the best first. A step is split by the best that its rank has.
-#: Collectives with a whole bubble are those of runs without operations, of which a
-#: replay would tell what the schedule of the pipeline explains.
+#: With a whole bubble, no replay tells what of it the schedule explains: collectives of
+#: runs without operations, operations whose replay is far from what was measured.
 LADDER: Final = (
     "collectives",
     "collectives_whole_bubble",
     "operations",
+    "operations_whole_bubble",
     "kernels_include_wait",
     "operations_include_wait",
     "step_parts",

@@ -6,7 +6,7 @@ from typing import Final
 import polars as pl
 
 from analysis._ledger_clock import on_a_clock
-from analysis._ledger_replayed import replayed_rows, split_waits, without_waits
+from analysis._ledger_replayed import replayed, split_waits, without_waits
 from analysis._ledger_waiting import RANK_STEP
 from analysis._replay import replays_of
 from analysis._replay_kinds import known_kind
@@ -51,7 +51,8 @@ def operated_cells(
     does not hide is exposed, and the basis says so.
 
     A step lasts from the first operation of any rank to that of the next step, where
-    the trace has the next one, else to the last end of any rank.
+    the trace has the next one and it begins within the length of a step, else to the
+    last end of any rank.
 
     Args:
         operations: Rows of Operations.
@@ -92,12 +93,12 @@ def _of_trace(
         .collect()
     )
     windows = _windows(rows)
-    replayed = replayed_rows(found, rows) if isinstance(found, Replay) else None
+    known = replayed(found, rows) if isinstance(found, Replay) else None
     for steps in _portions(rows, portion_rows):
         some = windows.filter(pl.col("step").is_in(steps))
-        if replayed is not None:
-            own = replayed.filter(pl.col("step").is_in(steps))
-            yield _named(split_waits(own, some), found)
+        if known is not None:
+            own = known.rows.filter(pl.col("step").is_in(steps))
+            yield _named(split_waits(known._replace(rows=own), some), found)
             some = some.join(own, on=RANK_STEP, how="anti")
         others = rows.join(some, on=RANK_STEP, how="semi")
         yield _named(without_waits(others, some), found)
@@ -118,8 +119,11 @@ def _windows(rows: pl.DataFrame) -> pl.DataFrame:
     ordered = steps.sort("step").with_columns(
         next_step=pl.col("step").shift(-1), next_ns=pl.col(START).shift(-1)
     )
-    follows = (pl.col("next_step") == pl.col("step") + 1) & (
-        pl.col("next_ns") > pl.col(START)
+    apart = pl.col("next_ns") - pl.col("ended_ns")
+    follows = (
+        (pl.col("next_step") == pl.col("step") + 1)
+        & (pl.col("next_ns") > pl.col(START))
+        & (apart <= pl.col("ended_ns") - pl.col(START))
     )
     end = pl.when(follows).then("next_ns").otherwise("ended_ns")
     bounds = ordered.select("step", START, end.alias(END), "ended_ns")

@@ -1,23 +1,38 @@
 """Steps of ranks split by what operations waited for, with a replay or without."""
 
+from typing import NamedTuple
+
 import polars as pl
 
-from analysis._bubble_replay import usual_lengths
+from analysis._bubble_replay import replay_error, usual_lengths
 from analysis._ledger_waiting import RANK_STEP, spent
 from analysis._replay_steps import Replay
 from analysis.intervals import END, START
+from analysis.replays import RELIABLE_UP_TO
 
 
-def replayed_rows(replay: Replay, rows: pl.DataFrame) -> pl.DataFrame:
+class Replayed(NamedTuple):
+    """Operations of a trace beside what a replay makes of them.
+
+    Attributes:
+        rows: The operations, usual_start and usual_end since the step began, usual_ns
+            (a pass or transfer alone), and first_ns, when the step began by the clock
+            of the trace. [ns]
+        is_reliable: Whether replayed steps are near enough to the measured ones.
+        has_transfers: Whether the trace shows transfers between stages.
+    """
+
+    rows: pl.DataFrame
+    is_reliable: bool
+    has_transfers: bool
+
+
+def replayed(replay: Replay, rows: pl.DataFrame) -> Replayed:
     """Return the operations of a replay, as they were and as they usually are.
 
     Args:
         replay: Replay of the trace.
         rows: Its operations on the clock of the trace: columns of RANK_STEP, start_ns.
-
-    Returns:
-        The operations, usual_start and usual_end since the step began, usual_ns
-        (a pass or transfer alone), and first_ns, when it began by the trace's clock.
     """
     usual = usual_lengths(replay)
     scheduled = replay.schedule(usual)
@@ -30,20 +45,28 @@ def replayed_rows(replay: Replay, rows: pl.DataFrame) -> pl.DataFrame:
     )
     kept = rows.join(told.select(RANK_STEP).unique(), on=RANK_STEP, how="semi")
     first = kept.group_by("step").agg(first_ns=pl.col(START).min())
-    return told.with_columns(pl.col("kind").cast(pl.String)).join(first, on="step")
+    dated = told.with_columns(pl.col("kind").cast(pl.String)).join(first, on="step")
+    is_reliable = replay_error(replay) <= RELIABLE_UP_TO
+    return Replayed(dated, is_reliable, replay.graph.has_transfers)
 
 
-def split_waits(rows: pl.DataFrame, windows: pl.DataFrame) -> pl.DataFrame:
-    """Measure steps whose waits a replay tells.
+def split_waits(found: Replayed, windows: pl.DataFrame) -> pl.DataFrame:
+    """Measure steps of which a replay tells who waited for whom.
+
+    Where no transfer is recorded, a rank with nothing on while passes of its step go
+    on waits for another stage, as far as the schedule explains it. What the schedule
+    explains is not told by a replay that is far from what was measured: then all
+    waiting for stages is the bubble, and the basis says so.
 
     Args:
-        rows: What `replayed_rows` returns.
+        found: Operations of these steps.
         windows: Columns of RANK_STEP, start_ns, end_ns and ended_ns. [ns]
 
     Returns:
         The windows that have rows, with straggler_wait, pipeline_bubble,
         exposed_communication, productive, bubble_limit and basis. [ns]
     """
+    rows = found.rows
     start = pl.col("first_ns") + pl.col("begun")
     wait = (pl.col("duration_ns") - pl.col("own_ns")).clip(0)
     told = pl.when("is_transfer").then(start + wait).otherwise(start)
@@ -55,20 +78,31 @@ def split_waits(rows: pl.DataFrame, windows: pl.DataFrame) -> pl.DataFrame:
     )
     here = windows.join(rows, on=RANK_STEP, how="semi")
     measured = spent(actual.lazy(), here.lazy()).collect()
-    limit = _usual_waits(rows).rename({"stages_ns": "bubble_limit"})
-    both = here.join(measured, on=RANK_STEP).join(limit, on=RANK_STEP)
-    bubble = pl.min_horizontal("stages_ns", "bubble_limit")
+    both = here.join(measured, on=RANK_STEP).join(_limits(found), on=RANK_STEP)
+    quiet = pl.lit(0) if found.has_transfers else pl.col("quiet_ns")
+    bubble = pl.min_horizontal(pl.col("stages_ns") + quiet, "bubble_limit")
+    waited = pl.max_horizontal(pl.col("stages_ns") - bubble, 0)
     return both.with_columns(
-        straggler_wait=pl.col("replicas_ns") + pl.col("stages_ns") - bubble,
+        straggler_wait=pl.col("replicas_ns") + waited,
         pipeline_bubble=bubble,
         exposed_communication=pl.col("communication_ns"),
         productive=pl.col("compute_ns"),
-        basis=pl.lit("operations"),
+        basis=pl.lit("operations" if found.is_reliable else "operations_whole_bubble"),
     )
 
 
+def _limits(found: Replayed) -> pl.DataFrame:
+    """Return what the schedule explains of each rank's waits for stages. [ns]"""
+    if not found.is_reliable:
+        ranks = found.rows.select(RANK_STEP).unique()
+        return ranks.with_columns(bubble_limit=pl.lit(None, pl.Int64))
+    usual = _usual_waits(found.rows)
+    quiet = pl.lit(0) if found.has_transfers else pl.col("quiet_ns")
+    return usual.select(*RANK_STEP, bubble_limit=pl.col("stages_ns") + quiet)
+
+
 def _usual_waits(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return how long each rank waits for other stages where all is as usual. [ns]"""
+    """Return how each rank spends a step where all is as usual, as `spent` does."""
     end = pl.col("usual_end")
     usual = rows.select(
         *[*RANK_STEP, "kind"],
@@ -83,7 +117,7 @@ def _usual_waits(rows: pl.DataFrame) -> pl.DataFrame:
     windows = ranks.with_columns(
         pl.lit(0, pl.Int64).alias(START), pl.col("ended_ns").alias(END)
     )
-    return spent(usual.lazy(), windows.lazy()).select(*RANK_STEP, "stages_ns").collect()
+    return spent(usual.lazy(), windows.lazy()).collect()
 
 
 def without_waits(rows: pl.DataFrame, windows: pl.DataFrame) -> pl.DataFrame:

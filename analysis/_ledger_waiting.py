@@ -30,7 +30,9 @@ _ROLES: Final = {
 }
 
 #: What is measured of a step. [ns]
-MEASURES: Final = ("replicas_ns", "stages_ns", "communication_ns", "compute_ns")
+MEASURES: Final = (
+    *("replicas_ns", "stages_ns", "quiet_ns", "communication_ns", "compute_ns"),
+)
 
 
 def spent(rows: pl.LazyFrame, windows: pl.LazyFrame) -> pl.LazyFrame:
@@ -47,8 +49,9 @@ def spent(rows: pl.LazyFrame, windows: pl.LazyFrame) -> pl.LazyFrame:
 
     Returns:
         Columns of RANK_STEP and MEASURES: waits for replicas and for stages that no
-        compute hides, the rest of what communication it does not hide, and compute.
-        The rest of the window is idle. [ns]
+        compute hides, time with nothing on between the first pass of any rank of the
+        step and the last, the rest of what communication compute does not hide, and
+        compute. The rest of the window is idle. [ns]
     """
     by = list(RANK_STEP)
     known = _clipped(rows, windows).collect().lazy()
@@ -67,11 +70,12 @@ def spent(rows: pl.LazyFrame, windows: pl.LazyFrame) -> pl.LazyFrame:
     exposed = split_by_windows(others, gaps, by).group_by(by).agg(seen_ns=union_ns())
     open_time = gaps.group_by(by).agg(open_ns=length)
     joined = windows
-    for part in (waits, exposed, open_time):
+    for part in (waits, exposed, open_time, _quiet(known, both, gaps)):
         joined = joined.join(part, on=by, how="left")
     zero = pl.col("replicas_ns", "stages_ns", "told_ns", "seen_ns", "open_ns")
     return joined.with_columns(zero.fill_null(0)).select(
         *[*by, "replicas_ns", "stages_ns"],
+        pl.col("quiet_ns").fill_null(0),
         communication_ns=pl.col("seen_ns") - pl.col("told_ns"),
         compute_ns=pl.col(END) - pl.col(START) - pl.col("open_ns"),
     )
@@ -82,13 +86,31 @@ def _of_role(roles: tuple[str, ...]) -> pl.Expr:
     return length.filter(pl.col("role").is_in(roles)).sum()
 
 
+def _quiet(known: pl.LazyFrame, on: pl.LazyFrame, gaps: pl.LazyFrame) -> pl.LazyFrame:
+    """Return how long each rank had nothing on while passes of its step went on."""
+    by = list(RANK_STEP)
+    passes = known.filter("is_pass").group_by("step")
+    bounds = passes.agg(pl.col(START).min(), pl.col(END).max())
+    ranks = known.select(by).unique().join(bounds, on="step")
+    inside = split_by_windows(gaps, ranks, by).select(*by, START, END)
+    covered = split_by_windows(on.select(*by, START, END), inside, by)
+    length = (pl.col(END) - pl.col(START)).sum()
+    whole = inside.group_by(by).agg(inside_ns=length)
+    both = whole.join(
+        covered.group_by(by).agg(covered_ns=union_ns()), on=by, how="left"
+    )
+    left = pl.col("inside_ns") - pl.col("covered_ns").fill_null(0)
+    return both.select(*by, quiet_ns=left)
+
+
 def _clipped(rows: pl.LazyFrame, windows: pl.LazyFrame) -> pl.LazyFrame:
     """Give operations their role, and cut them at the bounds of their step."""
     role = pl.col("kind").replace_strict(
         list(_ROLES), list(_ROLES.values()), default=None, return_dtype=pl.String
     )
     bounds = windows.select(*RANK_STEP, _from=START, _to=END)
-    named = rows.select(*RANK_STEP, START, END, "until_ns", role=role)
+    is_pass = pl.col("kind").is_in(PASSES)
+    named = rows.select(*RANK_STEP, START, END, "until_ns", role=role, is_pass=is_pass)
     joined = named.filter(pl.col("role").is_not_null()).join(bounds, on=list(RANK_STEP))
     times = [pl.col(name).clip("_from", "_to") for name in (START, END, "until_ns")]
     cut = joined.with_columns(times).filter(pl.col(START) < pl.col(END))

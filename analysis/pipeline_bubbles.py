@@ -10,14 +10,14 @@ from analysis._bubble_phases import bubble_ns
 from analysis._bubble_replay import SHARES
 from analysis._bubble_traces import ROW, trace_bubbles
 from analysis.attempts import Attempts
+from analysis.replays import RELIABLE_UP_TO
 from analysis.runs import Runs
 from ingest.phrases import phrase
 from ingest.tables import Operations, Table
 from ingest.tables import _columns as c
 
-#: Above this error of the replay its answers are not told. Source: arXiv 2505.05713,
-#: which drops traces beyond it. [1]
-REPLAY_ERROR_MAX: Final = 0.05
+#: Above this error of the replay its answers are not told. [1]
+REPLAY_ERROR_MAX: Final = RELIABLE_UP_TO
 
 
 class PipelineBubbles(Table):

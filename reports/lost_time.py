@@ -32,6 +32,8 @@ _BASES: Final = {
     "collectives_whole_bubble": "matched collectives and kernels, in which all waiting"
     " for another stage counts as the pipeline's bubble",
     "operations": "traced operations",
+    "operations_whole_bubble": "traced operations, in which all waiting for another"
+    " stage counts as the pipeline's bubble",
     "kernels_include_wait": "kernels, in which waiting counts as communication",
     "operations_include_wait": "traced operations, in which waiting counts as"
     " communication",

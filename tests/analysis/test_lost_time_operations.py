@@ -18,6 +18,7 @@ from analysis.lost_time import LostTime
 from ingest.lake import snapshot
 from ingest.sources import straggler_trace
 from ingest.synthetic.pipeline import (
+    MS,
     LongSequences,
     Pauses,
     Pipeline,
@@ -174,6 +175,32 @@ def test_neither_portions_nor_the_order_of_rows_matter() -> None:
     assert whole.equals(told(simulation, portion_rows=1))
     made = operations(simulation).reverse().lazy()
     assert whole.equals(operated_cells(made, Attempts.create_empty().lazy()))
+
+
+def test_without_transfers_what_the_schedule_explains_is_its_bubble() -> None:
+    # GIVEN a pipeline of which only passes are recorded, one of them 60 ms late
+    slow = simulate(
+        Pipeline(4, 8, steps=2, transfer_ns=0, faults=(Pauses(0.02, 60 * MS),))
+    )
+    rows = operations(slow)
+    passes = rows.filter(pl.col("kind").str.ends_with("compute"))
+    found = operated_cells(passes.lazy(), Attempts.create_empty().lazy())
+    # THEN quiet time is the bubble up to the usual one: 3 x 30 ms in each step
+    assert found["basis"].unique().to_list() == ["operations"]
+    assert found.filter(pl.col("pipeline_bubble") > 90 * MS).is_empty()
+    assert found["pipeline_bubble"].sum() > 0.9 * 2 * 4 * 90 * MS
+    assert found["exposed_communication"].sum() == 0
+
+
+def test_a_replay_far_from_what_was_measured_splits_nothing() -> None:
+    # GIVEN optimizers that begin 60 ms later than anything they wait for
+    rows = operations(simulate(Pipeline(2, 4, steps=1)))
+    late = pl.when(pl.col("kind") == "optimizer").then(60 * MS).otherwise(0)
+    shifted = rows.with_columns(start_ns=pl.col("start_ns") + late)
+    found = operated_cells(shifted.lazy(), Attempts.create_empty().lazy())
+    assert found["basis"].unique().to_list() == ["operations_whole_bubble"]
+    assert found["straggler_wait"].sum() == 0
+    assert found["bubble_limit"].null_count() == found.height
 
 
 def cell(rank: int, basis: str, **more: int | None) -> dict[str, Any]:
