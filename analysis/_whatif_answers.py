@@ -15,7 +15,14 @@ from analysis._whatif_fix import Fix, Trace
 from analysis._whatif_fix_kinds import everything
 from analysis._whatif_fixes import fix
 from analysis._whatif_orders import blocks_with
-from analysis._whatif_questions import Asked, Question, Resolved, joint_of, resolve
+from analysis._whatif_questions import (
+    Asked,
+    Question,
+    Resolved,
+    joint_of,
+    resolve,
+    with_joint,
+)
 from analysis._whatif_replays import steps_with
 from analysis._whatif_rows import Answer, row
 
@@ -54,6 +61,8 @@ def answers_of_steps(known: Evidence, question: Question) -> Answers:
     """
     run = known.run
     asked = resolve(question, lambda part: ask(part, known), run.seen)
+    if question.has_joint:
+        asked, question = with_joint(asked), replace(question, has_joint=False)
 
     def measure(parts: Mapping[str, Sequence[Ask]]) -> pl.DataFrame:
         changes = {

@@ -89,6 +89,24 @@ def resolve(
     return Asked(wishes, parts, refused)
 
 
+def with_joint(asked: Asked[T]) -> Asked[T]:
+    """Return what can be answered, with all that are no mere bounds together."""
+    some = [
+        (asked.wishes[name], parts)
+        for name, parts in asked.parts.items()
+        if not any(part.claim.is_bound for part in parts)
+    ]
+    told = _together(some)
+    if told is None:
+        return asked
+    wish, parts = told
+    return replace(
+        asked,
+        wishes={**asked.wishes, wish.name: wish},
+        parts={**asked.parts, wish.name: parts},
+    )
+
+
 def joint_of(
     asked: Asked[T], rows: Sequence[Mapping[str, Any]]
 ) -> tuple[Wish, list[T]] | None:
@@ -101,18 +119,27 @@ def joint_of(
     good = {
         row["repair"] for row in rows if row["is_beyond_noise"] and not row["is_bound"]
     }
-    some = [wish for name, wish in asked.wishes.items() if name in good]
-    told = {
-        part: one
-        for wish in some
-        for part, one in zip(wish.parts, asked.parts[wish.name], strict=True)
-    }
+    return _together(
+        [
+            (asked.wishes[name], asked.parts[name])
+            for name in asked.wishes
+            if name in good
+        ]
+    )
+
+
+def _together(some: Sequence[tuple[Wish, list[T]]]) -> tuple[Wish, list[T]] | None:
+    """Return several wishes as one; None where there are not several."""
     if len(some) < 2:  # noqa: PLR2004 - one repair is no joint one
         return None
-    is_flagged = any(wish.is_flagged for wish in some)
-    left_out = max(wish.left_out for wish in some)
-    wish = Wish(ALL_REPAIRS, tuple(told), is_flagged, left_out)
-    return wish, list(told.values())
+    told = {
+        part: one
+        for wish, parts in some
+        for part, one in zip(wish.parts, parts, strict=True)
+    }
+    is_flagged = any(wish.is_flagged for wish, _ in some)
+    left_out = max(wish.left_out for wish, _ in some)
+    return Wish(ALL_REPAIRS, tuple(told), is_flagged, left_out), list(told.values())
 
 
 def _flagged(wish: Wish, slow: pl.DataFrame, seen: pl.DataFrame) -> Wish:

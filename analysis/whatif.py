@@ -137,11 +137,11 @@ def _rows(found: Sequence[Mapping[str, object]]) -> pl.DataFrame:
 
 def _limits(thresholds: Thresholds) -> Limits:
     return Limits(
-        reliable_up_to=thresholds["reliable_up_to"],
-        straggles_from=thresholds["straggles_from"],
-        gate_ratio=thresholds["straggler_gate_ratio"],
-        min_peers=int(thresholds["straggler_min_peers"]),
-        block_steps=int(thresholds["straggler_block_steps"]),
+        reliable_up_to=thresholds["whatif_reliable_up_to"],
+        straggles_from=thresholds["whatif_straggles_from"],
+        gate_ratio=thresholds["whatif_gate_ratio"],
+        min_peers=int(thresholds["whatif_min_peers"]),
+        block_steps=int(thresholds["whatif_block_steps"]),
     )
 
 
@@ -149,13 +149,13 @@ def _compute(frames: Frames, thresholds: Thresholds) -> Results:
     return {WhatIf: answer_repairs(frames, _limits(thresholds))}
 
 
-#: Thresholds that may be set: those of stragglers and replays, under their names.
+#: Thresholds that may be set; their defaults are those of stragglers and replays.
 _THRESHOLDS: Final[Mapping[str, float]] = {
-    "reliable_up_to": RELIABLE_UP_TO,
-    "straggles_from": STRAGGLES_FROM,
-    "straggler_gate_ratio": GATE_RATIO,
-    "straggler_min_peers": MIN_PEERS,
-    "straggler_block_steps": BLOCK_STEPS,
+    "whatif_reliable_up_to": RELIABLE_UP_TO,
+    "whatif_straggles_from": STRAGGLES_FROM,
+    "whatif_gate_ratio": GATE_RATIO,
+    "whatif_min_peers": MIN_PEERS,
+    "whatif_block_steps": BLOCK_STEPS,
 }
 
 ANALYSIS: Final = Analysis(
