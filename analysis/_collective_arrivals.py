@@ -25,7 +25,7 @@ def with_arrivals(rows: pl.LazyFrame) -> pl.LazyFrame:
     told = pl.when(pl.col("group_size") > 0).then("group_size")
     size = pl.when(pl.col("kind") == PAIR).then(2).otherwise(told)
     return rows.with_columns(
-        joint=is_joint(),
+        joint=is_joint().fill_null(value=False),
         arrival_ns=pl.when(on_gpu).then("start_ns").otherwise(by_duration),
         left_ns=pl.when(on_gpu).then("end_ns").otherwise(left),
         size=pl.coalesce(size, pl.col("participant").n_unique().over("series")),

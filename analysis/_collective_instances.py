@@ -37,7 +37,8 @@ def told_together(rows: pl.LazyFrame) -> pl.LazyFrame:
 
 
 def _is_rooted() -> pl.Expr:
-    return ~pl.col("is_p2p") & pl.col("stem").is_in(["broadcast", "reduce"])
+    has_root = pl.col("stem").is_in(["broadcast", "reduce"])
+    return ~pl.col("is_p2p") & has_root.fill_null(value=False)
 
 
 def _seen() -> dict[str, pl.Expr]:

@@ -81,6 +81,11 @@ def test_a_broadcast_waits_for_a_root_that_nobody_names() -> None:
     assert row["transfer_ns"] is None
 
 
+def test_a_kind_that_nobody_knows_tells_no_wait() -> None:
+    (row,) = measure(seen(0, 0, 9, kind="unknown"), seen(1, 6, 9, kind="unknown"))
+    assert (row["wait_ns_total"], row["transfer_ns"]) == (None, None)
+
+
 def test_a_hang_has_arrivals_but_no_transfer() -> None:
     one = {"host": "node-1"}
     (row,) = measure(seen(0, 0, None, **one), seen(1, 6, None, **one))
