@@ -51,6 +51,8 @@ def seat(rows: pl.DataFrame, seats: pl.DataFrame) -> pl.DataFrame:
     Returns:
         The rows with `stage`, `unit_scope`, `unit` (rank or replica), `host`, `rack`.
     """
+    if seats.is_empty():
+        return _unseated(rows)
     members = pl.col("rank").count().over("run_id", "attempt", "dp_rank")
     told = seats.select(
         *("run_id", "attempt", "rank", "host", "rack"),
@@ -64,6 +66,13 @@ def seat(rows: pl.DataFrame, seats: pl.DataFrame) -> pl.DataFrame:
     return seated.with_columns(
         unit_scope=scope.otherwise(pl.lit("gpu")), unit=pl.coalesce(replica, "rank")
     ).drop("replica")
+
+
+def _unseated(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return the rows of ranks of which nothing is known: each is a unit of its own."""
+    names = {"host": pl.String, "rack": pl.String, "stage": pl.Int32}
+    unknown = [pl.lit(None, dtype).alias(name) for name, dtype in names.items()]
+    return rows.with_columns(*unknown, unit_scope=pl.lit("gpu"), unit="rank")
 
 
 def _seated(rows: pl.DataFrame, seats: pl.DataFrame) -> pl.DataFrame:

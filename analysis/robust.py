@@ -2,8 +2,6 @@
 
 from typing import Final
 
-import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 #: Standard deviation of a normal distribution over its median absolute deviation. [1]
@@ -25,8 +23,8 @@ def leave_one_out_median(rows: pl.DataFrame, group: str, value: str) -> pl.DataF
     """Add to each row the median of the others in its group.
 
     In a sorted group the median of the others is its middle, passing over the row
-    itself: two looks into the sorted column for each row, and no loop. Only the two
-    columns are sorted, and the answers put back in the rows' order.
+    itself. A row at or before the middle moves it on by one, so that of each group its
+    three middle values tell the median for every row.
 
     Args:
         rows: Rows with a group and a value.
@@ -36,23 +34,29 @@ def leave_one_out_median(rows: pl.DataFrame, group: str, value: str) -> pl.DataF
     Returns:
         The rows with `peers_count` and `peers_median`, which is null in a group of one.
     """
-    ordered = rows.select(group, value).with_row_index("_row").sort(group, value)
-    values, groups = ordered[value].to_numpy(), ordered[group].to_numpy()
-    row = np.arange(len(groups))
-    first = np.searchsorted(groups, groups, side="left")
-    peers = np.searchsorted(groups, groups, side="right") - first - 1
-
-    def other(position: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        place = first + np.maximum(position, 0)
-        return np.minimum(place + (place >= row), len(groups) - 1)
-
-    middle = (values[other((peers - 1) // 2)] + values[other(peers // 2)]) / 2
-    back = np.empty(len(groups), np.int64)
-    back[ordered["_row"].to_numpy()] = row
-    median = pl.Series("peers_median", middle[back], dtype=pl.Float64)
-    counted = rows.with_columns(pl.Series("peers_count", peers[back], pl.Int64), median)
-    has_peers = pl.col("peers_count") > 0
-    return counted.with_columns(pl.when(has_peers).then(pl.col("peers_median")))
+    peers = pl.len().cast(pl.Int64) - 1
+    sorted_ = rows.group_by(group).agg(peers_count=peers, _values=pl.col(value).sort())
+    of_group, count = pl.col("_values").list, pl.col("peers_count")
+    middle = {"_low": ((count - 1) // 2).clip(0), "_high": count // 2}
+    groups = sorted_.select(
+        group,
+        "peers_count",
+        *(of_group.get(at).alias(name) for name, at in middle.items()),
+        *(
+            of_group.get(at + 1, null_on_oob=True).alias(f"{name}_next")
+            for name, at in middle.items()
+        ),
+    )
+    others = [
+        pl.when(pl.col(value) <= pl.col(name)).then(f"{name}_next").otherwise(name)
+        for name in middle
+    ]
+    # other columns would only be copied
+    told = rows.select(group, value).join(
+        groups, on=group, how="left", maintain_order="left"
+    )
+    known = pl.when(pl.col("peers_count") > 0).then((others[0] + others[1]) / 2)
+    return rows.hstack(told.select("peers_count", peers_median=known))
 
 
 def false_discovery_q(p_values: pl.Expr) -> pl.Expr:
