@@ -8,6 +8,7 @@ import polars as pl
 from analysis._hang_disagreements import disagreements_of
 from analysis._hang_dumps import RANK
 from analysis._hang_members import GROUP
+from analysis._hang_moments import left_open
 from analysis._hang_progress import JOINT, Progress
 
 _INSTANCE: Final = (*GROUP, "sequence")
@@ -29,6 +30,7 @@ OWN: Final = (
     "other_dtype",
     "finished_alone",
     "others_finished",
+    "left_open",
 )
 
 
@@ -94,7 +96,22 @@ def operations_of(
         ],
         how="diagonal_relaxed",
     )
-    return Operations(operations, standing, awaited.sort("operation", "rank"))
+    return Operations(operations, standing, _with_own(awaited, progress))
+
+
+def _with_own(awaited: pl.DataFrame, progress: Progress) -> pl.DataFrame:
+    """Tell ranks that have open what others finished: whatever they wait for."""
+    failed = left_open(progress).with_columns(is_failed=pl.lit(value=True))
+    rows = awaited.join(failed, on=RANK, how="left")
+    told = pl.col("is_failed").fill_null(value=False) & ~pl.col("is_own")
+    return (
+        rows.with_columns(
+            rule=pl.when(told).then(pl.lit("left_open")).otherwise("rule"),
+            is_own=told | pl.col("is_own"),
+        )
+        .drop("is_failed")
+        .sort("operation", "rank")
+    )
 
 
 def _usual(name: str) -> pl.Expr:

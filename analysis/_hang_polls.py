@@ -7,6 +7,7 @@ import polars as pl
 
 from analysis._hang_graph import MOST
 from analysis._hang_result import Found
+from ingest.communication import POINT_TO_POINT
 from ingest.phrases import phrase
 from ingest.tables import GroupStatus
 
@@ -37,7 +38,9 @@ def hangs_in_polls(
     stands = (pl.col("counts") == 1) & (pl.col("polls") >= least_polls)
     last = polls.with_columns(stands=stands.all().over(_GROUP)).filter("is_last")
     state, number = pl.col("rank_state"), pl.col("last_enqueued")
-    behind = number < number.max().over(*_GROUP, "kind")
+    # ranks of a healthy group send and receive different numbers of messages
+    is_joint = ~pl.col("kind").is_in(POINT_TO_POINT)
+    behind = is_joint & (number < number.max().over(*_GROUP, "kind"))
     silent = state.is_in(["missing", "unresponsive"])
     rule = (
         pl.when(state == "dead")

@@ -16,7 +16,13 @@ _KINDS: Final = (
     ("rank_dead", ("no_dump",)),
     (
         "rank_stuck",
-        ("never_entered", "others_finished", "finished_alone", "not_started"),
+        (
+            "never_entered",
+            "others_finished",
+            "finished_alone",
+            "not_started",
+            "left_open",
+        ),
     ),
     ("group_starved", ("never_sent", "never_received", "stands_elsewhere")),
 )
@@ -51,6 +57,11 @@ def evidence() -> pl.Expr:
         ),
         "finished_alone": phrase("alone left {}, where {}", place, here),
         "others_finished": phrase("never finished {}, which others did", place),
+        "left_open": phrase(
+            "has open what others finished with it, and is not at {}, where {}",
+            place,
+            here,
+        ),
         "not_started": phrase("never started {}, which others did", place),
         "stuck_together": phrase("stands at {} with all others, none done", place),
     }

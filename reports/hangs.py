@@ -34,6 +34,7 @@ _DID: Final[Mapping[str, str]] = {
     "other_dtype": "entered {op} with another number format than the rest",
     "finished_alone": "alone left {op}",
     "others_finished": "never finished {op}, which others did",
+    "left_open": "has open what others finished with it",
     "not_started": "never started {op}, which others did",
     "stuck_together": "stand at {op} together, and none finishes it",
     "dead": "is dead",
