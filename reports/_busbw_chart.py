@@ -48,8 +48,9 @@ ORDER BY $sorted"""
 _ABOUT: Final = About(
     definition="busbw: size over transfer time, corrected for the kind; median and 5 %"
     " to 95 % of the times at each size. Line: alpha + bytes / beta, as busbw, with"
-    " both at the ends of their 95 % intervals. Alpha is told by the first sizes, beta"
-    " by the last: protocols between them are slower than both.",
+    " both at the ends of their 95 % intervals; no band where one has no end. Alpha is"
+    " told by the first sizes, beta by the last: protocols between them are slower than"
+    " both.",
     source="PERFORMANCE.md of nccl-tests; Hockney 1994; slopes of Theil 1950 and Sen"
     " 1968; 1 GB/s is 1e9 B/s",
     blind_spots="Only collectives of which every rank was seen have a transfer time; a"

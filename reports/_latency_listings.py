@@ -81,7 +81,8 @@ def _tail(row: Mapping[str, Any]) -> str:
 
 
 def _why(row: Mapping[str, Any]) -> str:
-    return row["reason"] or ""
+    """Return why there is no line; bounds of one side are in their cells."""
+    return row["reason"] or "" if row["beta_gbs"] is None else ""
 
 
 def _models(series: pl.DataFrame, models: pl.DataFrame, scope: Scope) -> list[Listing]:

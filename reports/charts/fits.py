@@ -13,6 +13,9 @@ from reports.theme import LINE, QUIET, finished
 
 _HEIGHT: Final = 260
 
+#: Up to so many decades lines at 2 and 5 leave room for words between them. [1]
+_MOST_DECADES: Final = 4
+
 
 def lined(
     rows: pl.DataFrame,
@@ -36,7 +39,7 @@ def lined(
     y_axis = alt.Axis(
         title=titles[1],
         format="~g",
-        values=_decades(rows),
+        values=_round_values(rows),
         grid=True,
         gridColor=LINE,
         labelColor=QUIET,
@@ -63,11 +66,20 @@ def lined(
     return finished(layers.properties(width="container", height=_HEIGHT))
 
 
-def _decades(rows: pl.DataFrame) -> list[float]:
-    """Return the powers of ten within the points: nine lines in each would be grey."""
-    least, most = (log10(float(str(found))) for found in _ends(rows))
-    return [10.0**power for power in range(ceil(least), floor(most) + 1)]
+def _round_values(rows: pl.DataFrame) -> list[float]:
+    """Return the lines across: powers of ten, with 2 and 5 where there are few."""
+    least, most = (float(str(found)) for found in _ends(rows))
+    powers = range(floor(log10(least)), ceil(log10(most)) + 1)
+    digits = (1,) if len(powers) > _MOST_DECADES else (1, 2, 5)
+    values = [digit * 10.0**power for power in powers for digit in digits]
+    return [value for value in values if least <= value <= most]
 
 
 def _ends(rows: pl.DataFrame) -> tuple[object, object]:
-    return rows["low"].min(), rows["high"].max()
+    """Return the least and the greatest of points and lines. [GB/s]"""
+    ends = rows.select(
+        pl.min_horizontal("low", "line_low").min().alias("least"),
+        pl.max_horizontal("high", "line_high").max().alias("most"),
+    )
+    least, most = ends.row(0)
+    return least, most

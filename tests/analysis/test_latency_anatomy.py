@@ -59,7 +59,7 @@ def test_the_bandwidth_of_eight_ranks_is_corrected() -> None:
     gbs=st.sampled_from([1, 5, 40, 200]),
     spoiled=st.integers(0, 2**32),
 )
-@settings(max_examples=examples(20))
+@settings(max_examples=examples(8))
 def test_outliers_in_a_tenth_of_the_times_move_nothing(
     alpha: int, gbs: int, spoiled: int
 ) -> None:
