@@ -19,11 +19,8 @@ _MOST_COLUMNS: Final = 64
 #: What the darkest colour stands for, at least: scatter must not look slow.
 _LEAST_TOP: Final = ANALYSIS.thresholds["straggles_from"]
 
-_TITLES: Final = (
-    "data-parallel replica",
-    "pipeline stage",
-    "length of a step over the ideal [1]",
-)
+#: Title of the colours, with its unit.
+_VALUE: Final = "length of a step over the ideal [1]"
 
 _ABOUT: Final = About(
     definition="All operations of a kind alike, those of the worker as they were: the"
@@ -73,7 +70,7 @@ def chart(frames: Frames, trace: Mapping[str, Any]) -> list[Chart]:
             f" cell is stage {_span(slowest['from_stage'], height)}, replica"
             f" {_span(slowest['from_replica'], width)}, at"
             f" {slowest['slowdown_ratio']:.2f}.",
-            spec=fields.field(_drawn(cells, height, width), _TITLES, top),
+            spec=fields.field(_drawn(cells, height, width), _titles(width), top),
             numbers=cells,
             sql=_query(trace, height, width),
             about=_ABOUT,
@@ -103,6 +100,11 @@ def _cells(workers: pl.DataFrame, height: int, width: int) -> pl.DataFrame:
     )
 
 
+def _titles(width: int) -> tuple[str, str, str]:
+    first = f", first of {width}" if width > 1 else ""
+    return f"data-parallel replica{first}", "pipeline stage", _VALUE
+
+
 def _span(first: int, size: int) -> str:
     return str(first) if size == 1 else f"{first}\N{EN DASH}{first + size - 1}"
 
@@ -113,7 +115,7 @@ def _drawn(cells: pl.DataFrame, height: int, width: int) -> pl.DataFrame:
     who = pl.concat_str(pl.lit("stage "), row, pl.lit(", replica "), column)
     return cells.select(
         row=row,
-        column=column,
+        column=pl.col("from_replica").cast(pl.String),
         value="slowdown_ratio",
         text=said_by("slowdown_ratio", lambda ratio: f"{ratio:.2f}"),
         tip=who,

@@ -29,6 +29,9 @@ _CAUSES: Final[Mapping[str, str]] = {
 }
 
 
+_STRAGGLES_FROM: Final = ANALYSIS.thresholds["straggles_from"]
+
+
 def build(frames: Frames, scope: Scope) -> Content:
     """Return how much longer than ideal traced steps take, and the cause."""
     traces = _traces(frames, scope)
@@ -44,10 +47,11 @@ def build(frames: Frames, scope: Scope) -> Content:
             listings=[_replay_listing.listing(traces, scope)],
             empty=_HINT,
         )
+    workers = _replay_heat.of_trace(frames, row, "worker")
     charts = [*_replay_heat.chart(frames, row), *_replay_kinds.chart(frames, row)]
     return Content(
-        heading=_heading(row, _replay_heat.of_trace(frames, row, "worker")),
-        paragraphs=_paragraphs(row, traces),
+        heading=_heading(row, workers),
+        paragraphs=[*_evidence(row, workers), *_limits(row, traces)],
         charts=charts,
         listings=[_replay_listing.listing(traces, scope)],
     )
@@ -75,7 +79,7 @@ def _heading(row: Mapping[str, Any], workers: pl.DataFrame) -> str:
     if row["cause"] == "not_straggling":
         return (
             f"Steps take {row['slowdown_ratio']:.3f} times what they would with all"
-            " operations alike: nothing holds them up (a job straggles from 1.1)."
+            f" operations alike: a job straggles from {_STRAGGLES_FROM:g}."
         )
     lost = duration(row["simulated_ns"] - row["ideal_ns"])
     return (
@@ -86,26 +90,44 @@ def _heading(row: Mapping[str, Any], workers: pl.DataFrame) -> str:
 
 def _slowest(workers: pl.DataFrame) -> str:
     """Return the slowest 3 % of workers in words, the slowest by name."""
-    count = -(-3 * workers.height // 100)
+    who = _first(workers)
+    if -(-3 * workers.height // 100) == 1:
+        return f"one slow worker, {who}"
+    return f"the slowest 3 % of workers, first {who}"
+
+
+def _first(workers: pl.DataFrame) -> str:
     ordered = workers.sort("slowdown_ratio", "rank", descending=[True, False])
-    first = ordered.row(0, named=True)
-    who = f"replica {first['dp_rank']} of stage {first['pp_rank']}"
-    if count == 1:
-        return f"one slow worker, {who} (rank {first['rank']})"
-    return f"the slowest 3 % of workers, first {who} (rank {first['rank']})"
+    row = ordered.row(0, named=True)
+    return f"replica {row['dp_rank']} of stage {row['pp_rank']} (rank {row['rank']})"
 
 
-def _paragraphs(row: Mapping[str, Any], traces: pl.DataFrame) -> list[str]:
+def _evidence(row: Mapping[str, Any], workers: pl.DataFrame) -> list[str]:
+    if row["cause"] != "not_straggling":
+        return [f"{row['evidence'][:1].upper()}{name(row['evidence'], 400)[1:]}."]
+    if workers.is_empty():
+        return []
+    worst = float(str(workers["slowdown_ratio"].max()))
+    return [
+        (
+            f"The slowest worker, {_first(workers)}, alone makes them {worst:.3f} times as"
+            " long."
+        )
+    ]
+
+
+def _limits(row: Mapping[str, Any], traces: pl.DataFrame) -> list[str]:
     most = percent(ANALYSIS.thresholds["reliable_up_to"])
-    said = [f"{row['evidence'][:1].upper()}{name(row['evidence'], 400)[1:]}."]
-    said.append(
-        f"{plural(row['steps_replayed'], 'step')} simulated with measured operations"
-        f" take {duration(row['simulated_ns'])} each, {duration(row['actual_ns'])} in"
-        f" fact: off by {percent(row['fidelity_ratio'])} (up to {most} is relied on)."
-        f" Ideal is {duration(row['ideal_ns'])}, so that"
-        f" {percent(max(row['waste_ratio'], 0.0))} of the time is lost to operations"
-        " that are not alike."
-    )
+    said = [
+        (
+            f"Simulated with measured operations a step takes"
+            f" {duration(row['simulated_ns'])}, in fact {duration(row['actual_ns'])} (mean"
+            f" of {plural(row['steps_replayed'], 'step')}): off by"
+            f" {percent(row['fidelity_ratio'])}, and up to {most} is relied on. Ideal is"
+            f" {duration(row['ideal_ns'])}, so that {percent(max(row['waste_ratio'], 0.0))}"
+            " of the time is lost to operations that are not alike."
+        )
+    ]
     if row["reason"]:
         said.append(f"Taken for granted: {name(row['reason'], 200)}.")
     if row["steps_left_out"]:

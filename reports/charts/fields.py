@@ -36,7 +36,9 @@ def field(rows: pl.DataFrame, titles: tuple[str, str, str], top: float) -> Spec:
     legend = alt.Legend(
         title=titles[2], gradientLength=160, format=".2f", titleLimit=320
     )
-    across = alt.Axis(title=titles[0], labelAngle=0, labelOverlap="greedy")
+    across = alt.Axis(
+        title=titles[0], labelAngle=0, labelOverlap="greedy", labelSeparation=8
+    )
     down = alt.Axis(title=titles[1], labelOverlap="greedy")
     base = alt.Chart(rows).encode(
         x=alt.X("column:N", sort=columns.to_list(), axis=across),

@@ -31,9 +31,9 @@ def test_a_slow_worker_is_named(scope: Scope) -> None:
     first, second, *more = (plain(text) for text in content.paragraphs)
     assert first == "Passes of dp 1 stage 1 (rank 5) take 1.50 times as long."
     assert second == (
-        "5 steps simulated with measured operations take 2.60 s each, 2.65 s in fact:"
-        " off by 1.9 % (up to 5.0 % is relied on). Ideal is 2.00 s, so that 23.1 % of"
-        " the time is lost to operations that are not alike."
+        "Simulated with measured operations a step takes 2.60 s, in fact 2.65 s (mean"
+        " of 5 steps): off by 1.9 %, and up to 5.0 % is relied on. Ideal is 2.00 s, so"
+        " that 23.1 % of the time is lost to operations that are not alike."
     )
     assert more == [
         "1 step left out, whose operations differ from those of most steps.",
@@ -56,8 +56,12 @@ def test_other_causes_in_words(scope: Scope, cause: str, words: str) -> None:
 def test_a_healthy_trace_says_so(scope: Scope) -> None:
     content = built(scope, cause="not_straggling", slowdown_ratio=1.004)
     assert content.heading == (
-        "Steps take 1.004 times what they would with all operations alike: nothing"
-        " holds them up (a job straggles from 1.1)."
+        "Steps take 1.004 times what they would with all operations alike: a job"
+        " straggles from 1.1."
+    )
+    assert content.paragraphs[0] == (
+        "The slowest worker, replica 1 of stage 1 (rank 5), alone makes them 1.300"
+        " times as long."
     )
 
 
