@@ -75,8 +75,6 @@ def chart(groups: pl.LazyFrame, scope: Scope) -> list[Chart]:
         zip(drawn["part"].unique(maintain_order=True), _SHADES, strict=False)
     )
     seen = plural(windows["step"].n_unique(), "step")
-    ranks = plural(windows["trace_id", "device"].n_unique(), "traced device")
-    together = f"; {width} steps together" if width > 1 else ""
     return [
         Chart(
             name="overlap-steps",
@@ -88,11 +86,17 @@ def chart(groups: pl.LazyFrame, scope: Scope) -> list[Chart]:
             numbers=numbers,
             sql=_query(scope, split, width),
             about=_ABOUT,
-            sample=f"{ranks}, {seen}{together}; the {plural(len(colours), 'part')} most"
+            sample=f"{_sample(windows, width)}; the {plural(len(colours), 'part')} most"
             " exposed",
             legend=colours,
         )
     ]
+
+
+def _sample(windows: pl.DataFrame, width: int) -> str:
+    seen = plural(windows["step"].n_unique(), "step")
+    ranks = plural(windows["trace_id", "device"].n_unique(), "traced device")
+    return f"{ranks}, {seen}{f'; {width} steps together' if width > 1 else ''}"
 
 
 def _split(groups: pl.LazyFrame) -> str:

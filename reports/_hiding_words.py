@@ -27,9 +27,10 @@ def cost_of_hiding(costs: pl.DataFrame) -> list[str]:
         )
         return [said]
     worst = slower.row(0, named=True)
+    total = duration(float(slower["cost_ns"].sum()))
     said = (
-        f"Hiding seems to cost {duration(float(slower['cost_ns'].sum()))} of compute on the"
-        f" traced GPUs: {slower['name'].n_unique()} of {compared} that ran beside"
+        f"Hiding seems to cost {total} of compute on the traced GPUs:"
+        f" {slower['name'].n_unique()} of {compared} that ran beside"
         f" communication and alone took at least {least} longer beside it, beyond"
         f" chance; {name(worst['name'], 40)} costs most, at"
         f" {significant(worst['slowdown_ratio'])} times its length. Kernels of one name"
