@@ -108,26 +108,24 @@ def _evidence(row: Mapping[str, Any], workers: pl.DataFrame) -> list[str]:
     if workers.is_empty():
         return []
     worst = float(str(workers["slowdown_ratio"].max()))
-    return [
-        (
-            f"The slowest worker, {_first(workers)}, alone makes them {worst:.3f} times as"
-            " long."
-        )
-    ]
+    text = f"{_first(workers)}, alone makes them {worst:.3f} times as long."
+    return [f"The slowest worker, {text}"]
 
 
 def _limits(row: Mapping[str, Any], traces: pl.DataFrame) -> list[str]:
     most = percent(ANALYSIS.thresholds["reliable_up_to"])
-    said = [
-        (
-            f"Simulated with measured operations a step takes"
-            f" {duration(row['simulated_ns'])}, in fact {duration(row['actual_ns'])} (mean"
-            f" of {plural(row['steps_replayed'], 'step')}): off by"
-            f" {percent(row['fidelity_ratio'])}, and up to {most} is relied on. Ideal is"
-            f" {duration(row['ideal_ns'])}, so that {percent(max(row['waste_ratio'], 0.0))}"
-            " of the time is lost to operations that are not alike."
-        )
-    ]
+    simulated, actual, ideal = (
+        duration(row[f"{what}_ns"]) for what in ("simulated", "actual", "ideal")
+    )
+    off, lost = percent(row["fidelity_ratio"]), percent(max(row["waste_ratio"], 0.0))
+    steps = plural(row["steps_replayed"], "step")
+    text = (
+        f"Simulated with measured operations a step takes {simulated}, in fact"
+        f" {actual} (mean of {steps}): off by {off}, and up to {most} is relied on."
+        f" Ideal is {ideal}, so that {lost} of the time is lost to operations that are"
+        " not alike."
+    )
+    said = [text]
     if row["reason"]:
         said.append(f"Taken for granted: {name(row['reason'], 200)}.")
     if row["steps_left_out"]:
