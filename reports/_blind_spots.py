@@ -4,7 +4,13 @@ from collections.abc import Callable
 from typing import Final
 
 from analysis import Frames
-from reports import _blind_inputs, _blind_jobs, _blind_periods, _blind_work
+from reports import (
+    _blind_clocks,
+    _blind_inputs,
+    _blind_jobs,
+    _blind_periods,
+    _blind_work,
+)
 from reports._blind_spot import BlindSpot
 from reports._section import Scope
 
@@ -21,6 +27,7 @@ _LOOKS: Final[tuple[Callable[[Frames, Scope], BlindSpot | None], ...]] = (
     _blind_inputs.prices,
     _blind_inputs.zones,
     _blind_work.incomplete,
+    _blind_clocks.unconnected,
     _blind_work.clocks,
     _blind_inputs.unpowered,
     _blind_inputs.undated,

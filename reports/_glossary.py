@@ -91,10 +91,11 @@ GLOSSARY: Final[tuple[Definition, ...]] = (
     ),
     Definition(
         "clock residual",
-        "Spread of the ends that should be one instant. One offset for each rank, group"
-        " and kind is taken out before: the median of its ends against the middle of"
-        " its group's, where ranks are at least 50 \N{MICRO SIGN}s and 5 sd apart"
-        " over 3 or more collectives. Drift stays in. A wait below the residual is no"
+        "Spread of the ends that should be one instant, after the offset and the drift"
+        " of each clock are taken out: those of each host, or of each trace where no"
+        " host is known, fitted by robust least squares to the ends that they share,"
+        " for each spell of profiling; a trace only where it is further off than"
+        " ranks leave apart, 20 \N{MICRO SIGN}s. A wait below the residual is no"
         " evidence.",
         _WAITS,
     ),

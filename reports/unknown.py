@@ -4,6 +4,7 @@ from typing import Final
 
 from analysis import Frames
 from analysis.attempts import Attempts
+from analysis.clock_offsets import ClockOffsets
 from analysis.collective_waits import CollectiveWaits
 from analysis.gpus import Gpus
 from analysis.interruptions import Interruptions
@@ -88,6 +89,7 @@ SECTION: Final = Section(
         Overlap,
         StragglerTests,
         CollectiveWaits,
+        ClockOffsets,
         Interruptions,
         IngestedFiles,
         Failures,

@@ -156,7 +156,6 @@ def test_inferred_lines_count_and_that_is_said(
     assert "inferred from words" in meanings["failure line"]
 
 
-def test_clocks_lose_an_offset_and_keep_their_drift() -> None:
+def test_clocks_lose_their_offset_and_their_drift() -> None:
     (residual,) = [one for one in GLOSSARY if one.term == "clock residual"]
-    assert "One offset for each rank, group and kind" in residual.meaning
-    assert "Drift stays in" in residual.meaning
+    assert "after the offset and the drift of each clock" in residual.meaning

@@ -7,10 +7,10 @@ import pytest
 
 from analysis.clock_offsets import ClockOffsets
 from analysis.late_ranks import WaitingEdges
-from reports import _clock_words, _wait_graph
+from reports import _blind_clocks, _clock_words, _wait_graph
 from reports._numbers import duration
 from reports._section import Chart, Scope
-from tests.reports.builder import RUN, S, frame, prices_of, provenance_of
+from tests.reports.builder import RUN, S, frame, framed, prices_of, provenance_of
 
 SCOPE = Scope(prices_of(RUN), provenance_of(RUN))
 
@@ -118,3 +118,11 @@ def test_clocks_that_agree_and_one_that_nothing_connects() -> None:
         f" {duration(420_000)} behind node-0; drifts reach 12.3 ppm."
     )
     assert lost.startswith("Nothing connects the clock of node-2 to the others")
+
+
+def test_a_clock_that_nothing_connects_is_a_blind_spot() -> None:
+    rows = [clock(0, "reference"), clock(1, "unknown")]
+    spot = _blind_clocks.unconnected(framed({ClockOffsets: rows}), SCOPE)
+    assert spot is not None
+    assert spot.how_much == "1 of 2 clocks"
+    assert _blind_clocks.unconnected(framed({ClockOffsets: rows[:1]}), SCOPE) is None
