@@ -4,6 +4,7 @@ import polars as pl
 
 from analysis import Frames
 from analysis.collective_waits import CollectiveWaits
+from analysis.lost_time import LostTime
 from analysis.overlap import Overlap
 from analysis.runs import Runs
 from analysis.stragglers import StragglerTests
@@ -46,6 +47,7 @@ def untraced(frames: Frames, scope: Scope) -> BlindSpot | None:
     seen = traced.drop_nulls().group_by("run_id").agg(seen=pl.len())
     both = (
         scope.of_runs(frames[Runs])
+        .join(_told_by_operations(frames, scope), on="run_id", how="anti")
         .select("run_id", "gpu_count")
         .join(seen, on="run_id", how="left")
         .select(pl.col("gpu_count").sum(), pl.col("seen").fill_null(0).sum())
@@ -111,3 +113,10 @@ def incomplete(frames: Frames, scope: Scope) -> BlindSpot | None:
         f"{grouped(row[1])} of {plural(row[0], 'collective')} incomplete",
         "traces of all ranks of a group, over the same steps",
     )
+
+
+def _told_by_operations(frames: Frames, scope: Scope) -> pl.LazyFrame:
+    """Return the runs of which traced operations tell all the time."""
+    is_told = LostTime.basis.col.str.starts_with("operations").all()
+    by_run = scope.of_runs(frames[LostTime]).group_by("run_id").agg(is_told=is_told)
+    return by_run.filter("is_told")

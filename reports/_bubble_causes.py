@@ -13,12 +13,12 @@ from reports._texts import said_by
 from reports._words import plural
 from reports.theme import Meaning
 
-_REST: Final = "the schedule and the rest"
-
-#: Meaning of each cause on the page.
-_MEANINGS: Final[dict[str, Meaning]] = {
-    CAUSES["communication_ns"]: "communication",
-    _REST: "idle",
+#: Names of bars, and the meaning of each on the page.
+_BARS: Final[dict[str, tuple[str, Meaning]]] = {
+    "imbalance_ns": ("stage imbalance", "waiting"),
+    "straggler_ns": ("slow workers", "waiting"),
+    "communication_ns": ("transfers", "communication"),
+    "rest": ("schedule and rest", "idle"),
 }
 
 _ABOUT: Final = About(
@@ -31,7 +31,7 @@ _ABOUT: Final = About(
     " out.",
 )
 
-_TIPS: Final = (("label", "cause"), ("text", "adds"), ("share", "of the bubble"))
+_TIPS: Final = (("cause", "cause"), ("text", "adds"), ("share", "of the bubble"))
 
 _SQL: Final = """\
 SELECT sum(bubble_ns) / 1e9 AS bubble_s,
@@ -85,14 +85,15 @@ def _numbers(told: pl.DataFrame) -> pl.DataFrame:
 
 def _drawn(numbers: pl.DataFrame) -> pl.DataFrame:
     known = numbers.row(0, named=True)
-    causes = {words: known[f"{name[:-3]}_s"] for name, words in CAUSES.items()}
+    causes = {name: known[f"{name[:-3]}_s"] for name in CAUSES}
     whole = known["bubble_s"]
-    parts = causes | {_REST: whole - sum(causes.values())}
+    parts = causes | {"rest": whole - sum(causes.values())}
     rows = pl.DataFrame(
         {
-            "label": list(parts),
+            "label": [_BARS[name][0] for name in parts],
+            "cause": [CAUSES.get(name, "the schedule, and the rest") for name in parts],
             "value": list(parts.values()),
-            "meaning": [_MEANINGS.get(words, "waiting") for words in parts],
+            "meaning": [_BARS[name][1] for name in parts],
         }
     )
     return (
