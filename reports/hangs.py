@@ -86,8 +86,8 @@ def _of(rows: pl.DataFrame, hang: Mapping[str, Any]) -> pl.DataFrame:
 
 def _heading(hang: Mapping[str, Any], suspects: pl.DataFrame, count: int) -> str:
     when = f" at {utc(hang['last_ns'])}" if hang["last_ns"] is not None else ""
-    before = f"{grouped(count)} hangs; the last: " if count > 1 else ""
-    run = f"{before}{name(hang['run_id'], 30)} hung{when}"
+    before = f"{grouped(count)} hangs; the last: run" if count > 1 else "Run"
+    run = f"{before} {name(hang['run_id'], 30)} hung{when}"
     named = suspects.filter("is_candidate")
     if named.is_empty():
         return f"{run}, and where it began is not known: {name(hang['verdict'], 160)}."

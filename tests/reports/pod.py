@@ -13,6 +13,7 @@ from analysis.runs import Runs
 from ingest.tables import StepTimings, Table
 from tests.reports.builder import HOSTS, HOUR, RUN, START, Row
 from tests.reports.pod_events import files, power, rates, stops
+from tests.reports.pod_hangs import hangs
 from tests.reports.pod_links import links
 from tests.reports.pod_overlap import groups, hiding
 from tests.reports.pod_pipeline import bubbles
@@ -73,6 +74,7 @@ def pod(
         **stops(run),
         **power(run, host),
         **files(run),
+        **hangs(run),
         **links(run),
         **replays(run),
         **slow(run, host),
