@@ -28,7 +28,7 @@ MOST = 5_000_000
 RUNS = 3
 
 #: Most that a step may take among ten, as often as alone.
-MOST_GROWTH = 1.5
+MOST_GROWTH = 2.0
 
 #: Most that reading may take, as often as Polars takes to sort the rows by launch: it
 #: also finds what every step has in common, and which transfer meets which.
