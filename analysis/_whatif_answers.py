@@ -39,10 +39,12 @@ class Answers:
     Attributes:
         rows: Rows of the result table.
         refused: Why a repair could not be told, by its text.
+        unfit: Why none of its traces can be replayed; empty where one can.
     """
 
     rows: list[dict[str, Any]] = field(default_factory=list)
     refused: dict[str, str] = field(default_factory=dict)
+    unfit: str = ""
 
     def add(self, other: "Answers") -> None:
         """Add the answers of another road: refused is what no road can tell."""

@@ -26,7 +26,7 @@ _NEEDS_OPERATIONS: Final[Mapping[Kind, str]] = {
     "gc": "pauses of garbage collection",
     "sequence-lengths": "micro-batches",
 }
-_NO_OPERATIONS: Final = "only a trace of operations tells, and the run has none"
+_NO_OPERATIONS: Final = "only a trace of operations tells of {}, and the run has none"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ def ask(part: Part, known: Evidence) -> Ask | str:
     """
     kind = part.repair.kind
     if kind in _NEEDS_OPERATIONS:
-        return f"of {_NEEDS_OPERATIONS[kind]} {_NO_OPERATIONS}"
+        return _NO_OPERATIONS.format(_NEEDS_OPERATIONS[kind])
     read = _ASKS.get(kind)
     return read(part.repair, known) if read else _of_seats(part, known.run)
 
@@ -126,7 +126,7 @@ def _communication(repair: Repair, known: Evidence) -> Ask | str:
         change = Change(gone=frozenset({"communication_ns"}))
         said = "communication takes no time"
     else:
-        return f"of kinds of parallelism {_NO_OPERATIONS}"
+        return _NO_OPERATIONS.format("kinds of parallelism")
     return Ask(change, Claim("communication", "", said, is_bound=True))
 
 

@@ -1,5 +1,6 @@
 """A repair of a trace: new lengths of its operations, and what it claims."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
@@ -9,7 +10,7 @@ from analysis._replay_steps import Replay
 from analysis._whatif_claims import Claim
 
 #: What is changed first, where several things are: later ones take what is left.
-LENGTHS, PEERS_MEDIAN, IDEAL, GONE = range(4)
+LENGTHS, CLOCKS, PEERS_MEDIAN, IDEAL, GONE = range(5)
 
 #: Length of an operation as far as repairs have changed it. [ns]
 OWN: Final = pl.col("own")
@@ -46,10 +47,12 @@ class Trace:
         replay: Its replay.
         seen: Seats of its ranks: `attempt`, `rank`, `host`, `rack`, `gpu_uuid`,
             `pp_rank` and `dp_rank`.
+        clocks: Returns the throttled ranks, as `slow_clocks` does.
     """
 
     replay: Replay
     seen: pl.DataFrame
+    clocks: Callable[[], pl.DataFrame | str]
 
 
 def ideal(is_one: pl.Expr, claim: Claim) -> Fix:

@@ -6,7 +6,7 @@ import polars as pl
 
 from analysis._repairs import Repair
 from analysis._whatif_claims import Claim
-from analysis._whatif_fix import USUAL, Fix, Trace, at_most, ideal
+from analysis._whatif_fix import CLOCKS, OWN, USUAL, Fix, Trace, at_most, ideal
 from analysis._whatif_links import of_link
 from analysis._whatif_places import ranges, ranks_of
 from analysis._whatif_workers import slowest_workers
@@ -55,7 +55,7 @@ def of_workers(_: Repair, trace: Trace) -> Fix | str:
     place = pl.struct(pl.col("pp_rank", "dp_rank").cast(pl.Int64))
     places = workers.select(place.alias("place")).to_series().implode()
     ranks = trace.seen.filter(place.is_in(places))["rank"]
-    claim = Claim("workers", ranges(ranks), f"their {USUAL}")
+    claim = Claim("workers", ranges(ranks), f"of the slowest 3 %, {USUAL}")
     return ideal(place.is_in(places), claim)
 
 
@@ -68,3 +68,20 @@ def of_transfers(repair: Repair, trace: Trace) -> Fix | str:
     usual = _OWN_NS.filter(~is_one).median().over("kind")
     said = "its transfers are at the median of those of their kind on other links"
     return at_most(is_one, usual, Claim("link", "", said))
+
+
+def of_clocks(_: Repair, trace: Trace) -> Fix | str:
+    """Return the repair of throttled GPUs: their passes at the job's clock."""
+    told = trace.clocks()
+    if isinstance(told, str):
+        return told
+    mine = told.filter(pl.col("attempt") == trace.replay.attempt)
+    slow = mine.join(trace.seen.select("rank"), on="rank", how="semi")
+    if slow.is_empty():
+        return "no GPU of the trace is throttled"
+    ratio = pl.col("rank").replace_strict(
+        slow["rank"], slow["clock_ratio"], default=1.0, return_dtype=pl.Float64
+    )
+    own = pl.when(pl.col("is_transfer")).then(OWN).otherwise(OWN * ratio)
+    said = "passes of throttled GPUs scale with a clock at the job's median"
+    return Fix(CLOCKS, own, Claim("clocks", ranges(slow["rank"]), said))

@@ -11,7 +11,6 @@ from analysis._whatif_fix import Fix, Trace
 _UNTOLD: Final[Mapping[Kind, str]] = {
     "data": "a trace of operations does not tell how long input was waited for",
     "checkpoint": "a trace of operations does not tell of checkpoints",
-    "clocks": "what a clock makes of operations is not told: name the ranks instead",
 }
 
 
@@ -35,6 +34,7 @@ _FIXES: Final[Mapping[Kind, Callable[[Repair, Trace], Fix | str]]] = {
     "stage": places.of_stage,
     "workers": places.of_workers,
     "link": places.of_transfers,
+    "clocks": places.of_clocks,
     "kind": kinds.of_kind,
     "everything": lambda _, trace: kinds.everything(trace),
     "communication": kinds.of_communication,

@@ -51,23 +51,23 @@ def steps_with(
 
 def _repaired(replay: Replay, fixes: Sequence[Fix]) -> npt.NDArray[np.int64]:
     rows = replay.operations.with_columns(own="own_ns")
-    for one in sorted(fixes, key=lambda one: one.order):
+    least = np.zeros(len(replay.steps), dtype=np.int64)
+    for one in sorted(fixes, key=lambda one: (one.order, one.is_hidden)):
+        if one.is_hidden:
+            least = _longest_stream(rows)
         rows = rows.with_columns(own=one.own.round().cast(pl.Int64))
-    times = replay.step_times(rows["own"].to_numpy())
-    if any(one.is_hidden for one in fixes):
-        times = np.maximum(times, _longest_stream(replay.operations))
-    return times
+    return np.maximum(replay.step_times(rows["own"].to_numpy()), least)
 
 
-def _longest_stream(operations: pl.DataFrame) -> npt.NDArray[np.int64]:
+def _longest_stream(rows: pl.DataFrame) -> npt.NDArray[np.int64]:
     """Return what the busiest stream of transfers takes in each step. [ns]
 
     Collectives over replicas share a stream; each kind of send and receive has one.
     """
     kind = pl.col("kind").cast(pl.String)
     stream = pl.when(kind.is_in(DP_KINDS)).then(pl.lit("dp")).otherwise(kind)
-    busy = pl.when("is_transfer").then("own_ns").otherwise(0).sum()
-    streams = operations.group_by("step", "rank", stream.alias("stream")).agg(
+    busy = pl.when("is_transfer").then("own").otherwise(0).sum()
+    streams = rows.group_by("step", "rank", stream.alias("stream")).agg(
         busy.alias("busy")
     )
     longest = streams.group_by("step").agg(busy=pl.col("busy").max())

@@ -1,46 +1,66 @@
 """Traces of a run, with their seats, ready to be repaired."""
 
 from collections.abc import Callable, Iterator
+from typing import Final
 
 import polars as pl
 
+from analysis._analysis import Frames
 from analysis._replay import replays_of
 from analysis._replay_steps import NotReplayable, Replay
+from analysis._straggler_seats import seats_of
 from analysis._whatif_answers import Traced
+from analysis._whatif_clocks import slow_clocks
 from analysis._whatif_fix import Trace
 from analysis._whatif_questions import Question
+from analysis.attempts import Attempts
+from analysis.gpus import Gpus
+from analysis.runs import Runs
+from ingest.tables import Operations, PowerSamples
 
 #: What a place is known by, beside what a trace tells itself.
-_PLACED = ("host", "rack", "gpu_uuid")
+_PLACED: Final = ("host", "rack", "gpu_uuid")
 
 #: Returns what is asked of a trace.
 Asking = Callable[[Replay], Question]
 
 
+def traced_runs(frames: Frames) -> list[str]:
+    """Return the runs whose operations were traced, in order."""
+    runs = frames[Operations].select("run_id").unique().collect(engine="streaming")
+    return runs["run_id"].sort().to_list()
+
+
 def traces_of(
-    operations: pl.LazyFrame,
-    attempts: pl.LazyFrame,
-    seats: pl.DataFrame,
-    asking: Asking,
-    gpus: int | None,
+    frames: Frames, run_id: str, asking: Asking
 ) -> Iterator[Traced | NotReplayable]:
     """Yield the traces of a run with what is asked of each, one at a time.
 
+    A step holds up all GPUs of the run, where these are known: a trace may have one
+    rank of each group of ranks that do the same.
+
     Args:
-        operations: Its rows of Operations.
-        attempts: Rows of Attempts.
-        seats: Its seats.
+        frames: Operations, attempts, seats, runs and power telemetry.
+        run_id: The run.
         asking: Returns what is asked of a trace.
-        gpus: GPUs of the run, where they are known: a trace may hold one rank of
-            each group of ranks that do the same.
     """
-    for replay in replays_of(operations, attempts):
+    of_run = pl.col("run_id") == run_id
+    gpus = frames[Gpus].filter(of_run)
+    seats = seats_of(gpus)
+    count = frames[Runs].filter(of_run).select(pl.col("gpu_count").max()).collect()
+
+    def clocks() -> pl.DataFrame | str:
+        spans = gpus.filter(Gpus.rank.col.is_not_null()).collect()
+        return slow_clocks(spans, seats, frames[PowerSamples])
+
+    operations = frames[Operations].filter(of_run)
+    for replay in replays_of(operations, frames[Attempts].filter(of_run)):
         if isinstance(replay, NotReplayable):
             yield replay
             continue
         seen = _seen(replay, seats)
-        held = max(gpus or 0, seen.height)
-        yield Traced(Trace(replay, seen), asking(replay), held)
+        held = max(count.item() or 0, seen.height)
+        yield Traced(Trace(replay, seen, clocks), asking(replay), held)
 
 
 def _seen(replay: Replay, seats: pl.DataFrame) -> pl.DataFrame:

@@ -34,6 +34,7 @@ _OF_TRACES: Final = (
     "communication=tp",
     "gc",
     "sequence-lengths",
+    "clocks",
 )
 
 

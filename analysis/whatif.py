@@ -26,7 +26,10 @@ class WhatIf(Table):
     key: ClassVar = ("run_id", "method", "repair")
 
     run_id = c.identifier("Run that is repaired.")
-    repair = c.identifier("What is repaired, as `gpuledger whatif --fix` takes it.")
+    repair = c.identifier(
+        "What is repaired, as `gpuledger whatif --fix` takes it; of several together,"
+        " with plus between them; `all repairs` that are worth it."
+    )
     method = c.choice(
         "Road to the answer: a replay of traced operations; the slowest rank of each"
         " step, from a step log; the same from waits in traces; or none.",

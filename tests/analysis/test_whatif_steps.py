@@ -182,11 +182,11 @@ def test_throttled_gpus_at_the_clock_of_the_job() -> None:
         ("data", "no time that steps were blocked on input"),
         ("communication", "no time that only communication took"),
         ("checkpoint=every 5 steps", "no time that steps were blocked on a checkpoint"),
-        ("gc", "pauses of garbage collection only a trace of operations tells"),
-        ("sequence-lengths", "micro-batches only a trace of operations tells"),
-        ("kind=forward-compute", "kinds of operations only a trace"),
-        ("link=0-1", "transfers of a link only a trace"),
-        ("workers=slowest", "slowest workers only a trace"),
+        ("gc", "only a trace of operations tells of pauses of garbage"),
+        ("sequence-lengths", "only a trace of operations tells of micro-batches"),
+        ("kind=forward-compute", "tells of kinds of operations"),
+        ("link=0-1", "tells of transfers of a link"),
+        ("workers=slowest", "tells of the slowest workers"),
     ],
 )
 def test_what_cannot_be_told_has_its_reason(text: str, says: str) -> None:

@@ -21,8 +21,8 @@ from ingest.synthetic.pipeline import (
     operations,
     simulate,
 )
-from ingest.tables import Operations
-from tests.analysis.fleets import seats
+from ingest.tables import Operations, PowerSamples
+from tests.analysis.fleets import START_NS, seats, table
 from tests.analysis.repaired import ask, nightly
 
 PLAN: Final = Pipeline(stages=4, microbatches=8, replicas=6, steps=8, sd=0.01)
@@ -123,7 +123,7 @@ def test_hosts_and_their_links() -> None:
         ("gc", "no operations named gc"),
         ("data", "does not tell how long input was waited for"),
         ("checkpoint=every 3 steps", "does not tell of checkpoints"),
-        ("clocks", "name the ranks instead"),
+        ("clocks", "no clocks of its GPUs are known"),
     ],
 )
 def test_what_a_trace_cannot_tell_has_its_reason(text: str, says: str) -> None:
@@ -208,3 +208,38 @@ def published(folder: Path, name: str) -> tuple[type[Operations], pl.DataFrame]:
         duration_ns="duration",
     )
     return Operations, Operations.validate(rows, cast=True)
+
+
+def test_throttled_gpus_of_a_trace_at_the_clock_of_the_job() -> None:
+    # GPU 8, dp 2 of stage 1, at two thirds of the clock: its passes take 1.5 times
+    where = seats(24, lambda rank: {"gpu_uuid": f"GPU-{rank}", "host": "n"})
+    samples = table(
+        PowerSamples,
+        pl.DataFrame(
+            {
+                "file_id": "p",
+                "cluster": "c",
+                "host": "n",
+                "gpu_uuid": [f"GPU-{rank}" for rank in range(24)],
+                "level": "gpu_board",
+                "time_ns": START_NS,
+                "time_quality": "exact",
+                "sm_clock_mhz": [1320.0 if rank == 8 else 1980.0 for rank in range(24)],
+            }
+        ),
+    )
+    plan = replace(PLAN, faults=(SlowWorker(dp_rank=2, stage=1, ratio=1.5),))
+    answers, _ = ask(["clocks"], traced(plan), (Gpus, where), (PowerSamples, samples))
+    row = answers["clocks"]
+    assert row["ranks"] == "8"
+    assert saved_ns(row) == pytest.approx(int(simulate(plan).lost_ns().sum()), rel=0.02)
+
+
+def test_a_trace_that_cannot_be_replayed_says_why() -> None:
+    of, rows = traced(replace(PLAN, steps=1))
+    alone = rows.filter(pl.col("kind") != "backward-compute")
+    (row,) = nightly((of, alone)).values()
+    assert row["method"] == "none"
+    assert "cannot be replayed: no operation of kind backward-compute" in row["doubt"]
+    _, refused = ask(["rank=0"], (of, alone))
+    assert refused["rank=0"].endswith("no operation of kind backward-compute")
