@@ -8,6 +8,7 @@ import numpy as np
 from analysis._clock_graph import Flags, Floats, Whole
 
 if TYPE_CHECKING:
+    from scipy.sparse import csc_array
     from scipy.sparse.linalg import LinearOperator
 
 #: What conjugate gradients may leave, over the whole. [1]
@@ -104,20 +105,8 @@ def _leading(design: Design, inside: Flags, fitted: Flags) -> "LinearOperator":
     from scipy.sparse import coo_array
     from scipy.sparse.linalg import LinearOperator, splu
 
-    clocks, groups = design.clocks, int(design.group.max(initial=-1)) + 1
-    rows = [design.clock, clocks + design.clock]
-    aside = [2 * clocks + design.group, 2 * clocks + groups + design.group]
-    weight = inside.astype(np.float64)
-    one, two, values = [], [], []
-    for left in range(2):
-        for right in range(2):
-            value = weight * design.time ** (left + right)
-            one += [rows[left], aside[left], rows[left], aside[left]]
-            two += [rows[right], aside[right], aside[right], rows[right]]
-            values += [value, value, -value, -value]
-    size = 2 * (clocks + groups)
-    places = (np.concatenate(one), np.concatenate(two))
-    full = coo_array((np.concatenate(values), places), shape=(size, size)).tocsc()
+    groups = int(design.group.max(initial=-1)) + 1
+    full = _grouped(design, inside, groups)
     free = np.flatnonzero(np.concatenate([fitted, np.ones(2 * groups, dtype=bool)]))
     chosen = full[free][:, free]
     ridge = _RIDGE * max(float(chosen.diagonal().max(initial=0.0)), 1.0)
@@ -131,3 +120,23 @@ def _leading(design: Design, inside: Flags, fitted: Flags) -> "LinearOperator":
         return np.asarray(factors.solve(padded)[:size])
 
     return LinearOperator((size, size), matvec=lead, dtype=np.float64)
+
+
+def _grouped(design: Design, inside: Flags, groups: int) -> "csc_array":
+    """Return the sums of the model and, after it, of a line for each group."""
+    from scipy.sparse import coo_array
+
+    clocks = design.clocks
+    rows = [design.clock, clocks + design.clock]
+    aside = [2 * clocks + design.group, 2 * clocks + groups + design.group]
+    weight = inside.astype(np.float64)
+    one, two, values = [], [], []
+    for left in range(2):
+        for right in range(2):
+            value = weight * design.time ** (left + right)
+            one += [rows[left], aside[left], rows[left], aside[left]]
+            two += [rows[right], aside[right], aside[right], rows[right]]
+            values += [value, value, -value, -value]
+    size = 2 * (clocks + groups)
+    places = (np.concatenate(one), np.concatenate(two))
+    return coo_array((np.concatenate(values), places), shape=(size, size)).tocsc()

@@ -54,8 +54,8 @@ def paragraphs(clocks: pl.DataFrame) -> list[str]:
     lost = unknown_clocks(clocks)
     if lost:
         told.append(
-            f"Nothing connects the {_clocks(lost)} to the others: no collectives that"
-            " all leave together. Waits across them are not told."
+            f"Nothing connects the {_clocks(lost)} to the others: too few collectives"
+            " that all leave together. Waits across them are not told."
         )
     return told
 

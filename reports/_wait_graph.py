@@ -133,7 +133,7 @@ def _described(numbers: pl.DataFrame, view: _View) -> Chart:
     told = numbers.filter(~others)["late_rank"].n_unique()
     return Chart(
         name="waits-graph",
-        title="Who waits (left) for whom (right) [GPU-s]",
+        title=f"Who waits (left) for whom (right){_bundled(view)} [GPU-s]",
         summary=f"Lines from {plural(left.height, 'row')} to"
         f" {plural(told, 'late rank')}; the widest bundle leads to {first['text']}.",
         spec=flows.between(_lines(numbers, left, right), left, right, _TIPS),
@@ -148,6 +148,10 @@ def _described(numbers: pl.DataFrame, view: _View) -> Chart:
         about=_ABOUT,
         sample=_sample(numbers, view),
     )
+
+
+def _bundled(view: _View) -> str:
+    return f", {view.width} ranks a row" if view.width > 1 else ""
 
 
 def _sample(numbers: pl.DataFrame, view: _View) -> str:

@@ -95,28 +95,33 @@ def _paragraphs(totals: dict[str, int]) -> list[str]:
             " shifts the next."
         )
     ]
-    if totals["unmatched"]:
-        told.append(
-            f"{plural(totals['unmatched'], 'collective')} with all ranks could"
-            " not be matched in time: ranks are of other times or of a host's clock, or"
-            " wait for a root that no source names."
-        )
-    if totals["ordered"]:
-        told.append(
-            f"{percent(totals['ordered'] / seen)} were matched by their order, for want"
-            " of a number."
-        )
-    if totals["doubtful"]:
-        told.append(
-            f"{plural(totals['doubtful'], 'collective')} may be of several: ranks that"
-            " were matched by order saw other sizes or numbers of them, or left before"
-            " others came. No wait of theirs is told."
-        )
+    told += _matching(totals)
     if totals["residual_ns"]:
         below = plural(totals["below"], "collective")
         told.append(
             f"Clock residual: {duration(totals['residual_ns'])} (median);"
             f" {below} waited less than theirs, and a wait below it is no evidence."
+        )
+    return told
+
+
+def _matching(totals: dict[str, int]) -> list[str]:
+    """Return how ranks were brought together, and where that is in doubt."""
+    told = []
+    if totals["unmatched"]:
+        told.append(
+            f"{plural(totals['unmatched'], 'collective')} with all ranks could"
+            " not be matched in time: ranks are of other times or of a host's clock, or"
+            " wait for a root that no source names, or nothing connects their clocks."
+        )
+    if totals["ordered"]:
+        share = percent(totals["ordered"] / totals["collectives"])
+        told.append(f"{share} were matched by their order, for want of a number.")
+    if totals["doubtful"]:
+        told.append(
+            f"{plural(totals['doubtful'], 'collective')} may be of several: ranks that"
+            " were matched by order saw other sizes or numbers of them, or left before"
+            " others came. No wait of theirs is told."
         )
     return told
 

@@ -42,12 +42,24 @@ def between(
         tips: Columns and titles of the tooltip.
     """
     rows = max(_reach(left), _reach(right))
-    shown = lines.with_columns(from_x=0.0, to_x=1.0)
     scale = alt.Scale(domain=[-0.5, rows - 0.5], nice=False, reverse=True)
+    words = [
+        _words(left, "right", 0.0, scale),
+        _words(right.filter(~pl.col("is_first")), "left", 1.0, scale),
+        _words(right.filter("is_first"), "left", 1.0, scale, "bold"),
+    ]
+    chart = alt.layer(_bands(lines, scale, tips), *words)
+    return finished(chart.properties(width="container", height=_ROW * rows))
+
+
+def _bands(
+    lines: pl.DataFrame, scale: alt.Scale, tips: Sequence[tuple[str, str]]
+) -> alt.Chart:
+    shown = lines.with_columns(from_x=0.0, to_x=1.0)
     across = alt.Scale(domain=[-_LEFT, 1 + _RIGHT], nice=False)
     top = _parts.largest(lines, "value")
     width = alt.Scale(domain=[0, top or 1], range=[0.4, _WIDEST])
-    bands = (
+    bands: alt.Chart = (
         alt.Chart(shown)
         .mark_rule(opacity=0.75, strokeCap="round")
         .encode(
@@ -60,13 +72,7 @@ def between(
             tooltip=_parts.tooltip(tips),
         )
     )
-    words = [
-        _words(left, "right", 0.0, scale),
-        _words(right.filter(~pl.col("is_first")), "left", 1.0, scale),
-        _words(right.filter("is_first"), "left", 1.0, scale, "bold"),
-    ]
-    chart = alt.layer(bands, *words)
-    return finished(chart.properties(width="container", height=_ROW * rows))
+    return bands
 
 
 def _in_use(lines: pl.DataFrame) -> list[str]:
