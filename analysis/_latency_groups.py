@@ -20,23 +20,13 @@ def describe_groups(collectives: pl.LazyFrame, gpus: pl.LazyFrame) -> pl.LazyFra
     Returns:
         One row per group: `run_id`, `group_id`, `parallel_kind` and `nodes`.
     """
-    members = collectives.group_by(*_GROUP, "rank", "rank_in_group").agg(
-        pl.col("parallel_kind").drop_nulls().min(),
-        pl.col("group_size").max(),
-        pl.col("host").drop_nulls().min(),
-        hosts=pl.col("host").drop_nulls().n_unique(),
-    )
-    seats = gpus.filter(pl.col("rank").is_not_null() & pl.col("host").is_not_null())
-    seated = seats.group_by("run_id", "attempt", "rank").agg(
-        seat=pl.col("host").min(), seats=pl.col("host").n_unique()
-    )
-    placed = members.join(seated, on=["run_id", "rank"], how="left")
-    host = pl.coalesce(
+    placed = _members(collectives).join(_seats(gpus), on=["run_id", "rank"], how="left")
+    node = pl.coalesce(
         pl.when(pl.col("seats") == 1).then("seat"),
         pl.when(pl.col("hosts") == 1).then("host"),
     )
     by_attempt = (
-        placed.with_columns(node=host)
+        placed.with_columns(node=node)
         .group_by(*_GROUP, "attempt")
         .agg(
             pl.col("parallel_kind").drop_nulls().min(),
@@ -50,4 +40,23 @@ def describe_groups(collectives: pl.LazyFrame, gpus: pl.LazyFrame) -> pl.LazyFra
     return by_attempt.group_by(_GROUP).agg(
         pl.col("parallel_kind").drop_nulls().min(),
         nodes=pl.when(whole & same).then(pl.col("nodes").max().cast(pl.Int64)),
+    )
+
+
+def _members(collectives: pl.LazyFrame) -> pl.LazyFrame:
+    """Return the ranks of each group, and the node that their traces tell."""
+    host = pl.col("host").drop_nulls()
+    return collectives.group_by(*_GROUP, "rank", "rank_in_group").agg(
+        pl.col("parallel_kind").drop_nulls().min(),
+        pl.col("group_size").max(),
+        host=host.min(),
+        hosts=host.n_unique(),
+    )
+
+
+def _seats(gpus: pl.LazyFrame) -> pl.LazyFrame:
+    """Return the node of each rank in each attempt."""
+    known = gpus.filter(pl.col("rank").is_not_null() & pl.col("host").is_not_null())
+    return known.group_by("run_id", "attempt", "rank").agg(
+        seat=pl.col("host").min(), seats=pl.col("host").n_unique()
     )

@@ -10,8 +10,8 @@ from analysis._latency_pieces import FEWEST_SIZES
 #: Below so many transfers of a size its 99th percentile is one of the largest few. [1]
 TAIL_COUNT: Final = 100
 
-#: Longest time that a column holds. [ns]
-_LONGEST_NS: Final = 9e18
+#: Longest time that a column holds, and largest size. [ns, B]
+LARGEST: Final = 9e18
 
 _SIZE, _TIME = pl.col("bytes_total"), pl.col("p50")
 
@@ -41,9 +41,9 @@ def lines(found: pl.DataFrame, floor_ratio: float, last_share: float) -> pl.Data
     fixed, slope = pl.col("fixed"), pl.col("slope")
     return fitted.select(
         "series",
-        alpha=fixed.clip(0, _LONGEST_NS),
-        alpha_low=(fixed - pl.col("fixed_error")).clip(0, _LONGEST_NS),
-        alpha_high=(fixed + pl.col("fixed_error")).clip(0, _LONGEST_NS),
+        alpha=fixed.clip(0, LARGEST),
+        alpha_low=(fixed - pl.col("fixed_error")).clip(0, LARGEST),
+        alpha_high=(fixed + pl.col("fixed_error")).clip(0, LARGEST),
         slope=pl.when(slope > 0).then(slope),
         slope_low=_positive(slope - pl.col("slope_error")),
         slope_high=_positive(slope + pl.col("slope_error")),
@@ -69,12 +69,13 @@ def beside_lines(
         and `busbw`, `line_busbw` with their ends. [GB/s]
     """
     joined = found.join(fitted, on="series", how="left")
-    line = pl.when(_SIZE > 0).then(pl.col("alpha") + pl.col("slope") * _SIZE)
+    at_size = pl.col("alpha") + pl.col("slope") * _SIZE
+    line = pl.when(_SIZE > 0).then(at_size.clip(0, LARGEST))
     low = pl.col("alpha_low") + pl.col("slope_low").fill_null(0) * _SIZE
     high = pl.col("alpha_high") + pl.col("slope_high") * _SIZE
     known = joined.with_columns(line=line).with_columns(
-        line_low=pl.when(pl.col("line") > 0).then(low),
-        line_high=pl.when(pl.col("line") > 0).then(high),
+        line_low=pl.when(pl.col("line") > 0).then(low.clip(0, LARGEST)),
+        line_high=pl.when(pl.col("line") > 0).then(high.clip(0, LARGEST)),
         over=pl.when(pl.col("line") > 0).then(_TIME / pl.col("line")),
         tail=pl.when(_has_tail(tail_count)).then(pl.col("p99") - _TIME),
     )

@@ -4,6 +4,7 @@ from typing import Final
 
 import polars as pl
 
+from analysis._latency_lines import LARGEST
 from analysis._latency_pieces import FEWEST_SIZES
 from analysis._latency_series import SERIES
 from ingest.phrases import phrase
@@ -24,12 +25,12 @@ _TIMES: Final = {
     "line_high_ns": "line_high",
 }
 
-_BANDWIDTHS: Final = ("busbw", "line_busbw")
+_BUSBW: Final = ("busbw", "line_busbw")
 
 
 def sizes(beside: pl.DataFrame) -> pl.DataFrame:
     """Return points as rows of LatencySizes."""
-    ends = [f"{name}{end}" for name in _BANDWIDTHS for end in ("", "_low", "_high")]
+    ends = [f"{name}{end}" for name in _BUSBW for end in ("", "_low", "_high")]
     return beside.with_columns(
         pl.col("bytes_total").round(),
         timed_count="count",
@@ -55,27 +56,28 @@ def anatomy(
     """
     measured = _measured(beside).join(fitted, on="series", how="left")
     joined = _seen(rows, series).join(measured, on="series", how="left")
-    slope_high = pl.col("slope_high")
-    fit = {
-        "beta": 1 / _SLOPE,
-        "beta_low": 1 / slope_high,
-        "beta_high": pl.when(_SLOPE.is_not_null()).then(1 / _SLOPE_LOW),
-    }
     told = joined.with_columns(
-        sizes_count=pl.col("sizes_count").fill_null(0),
-        typical_count=pl.col("typical_count").fill_null(0),
-        half_bytes=(pl.col("alpha") / _SLOPE).round(),
-        **{f"{name}_gbs": value for name, value in fit.items()},
-        **{
-            f"{name.replace('beta', 'busbw')}_gbs": value * pl.col("factor")
-            for name, value in fit.items()
-        },
+        pl.col("sizes_count", "typical_count").fill_null(0),
+        half_bytes=(pl.col("alpha") / _SLOPE).round().clip(0, LARGEST),
+        **_bandwidths(),
         **{
             f"{name}_ns": pl.col(name).round()
             for name in ("alpha", "alpha_low", "alpha_high")
         },
     )
     return told.with_columns(reason=_reason())
+
+
+def _bandwidths() -> dict[str, pl.Expr]:
+    """Return the bandwidths that slopes are, and what they make of links. [GB/s]"""
+    values = {
+        "": 1 / _SLOPE,
+        "_low": 1 / pl.col("slope_high"),
+        "_high": pl.when(_SLOPE.is_not_null()).then(1 / _SLOPE_LOW),
+    }
+    beta = {f"beta{end}_gbs": value for end, value in values.items()}
+    factor = pl.col("factor")
+    return beta | {f"busbw{end}_gbs": v * factor for end, v in values.items()}
 
 
 def _seen(rows: pl.LazyFrame, series: pl.DataFrame) -> pl.DataFrame:

@@ -1,6 +1,6 @@
 """Points over a logarithmic scale, with the line that was fitted to them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import ceil, floor, log10
 from typing import Final
 
@@ -32,12 +32,33 @@ def lined(
         colours: Colour of each part.
         tips: Columns and titles of the tooltip.
     """
-    x_axis = alt.Axis(title=titles[0], format="~s", labelOverlap=True, grid=False)
-    x_scale = alt.Scale(type="log", nice=False, padding=16)
-    x = alt.X("x:Q", scale=x_scale, axis=x_axis)
-    base = alt.Chart(rows).encode(x=x, color=_parts.parts("part", colours))
-    y_axis = alt.Axis(
-        title=titles[1],
+    base = alt.Chart(rows).encode(
+        x=_sizes(titles[0]), color=_parts.parts("part", colours)
+    )
+    y = _bandwidths(rows, titles[1])
+    fitted = base.transform_filter("isValid(datum.line)")
+    band = fitted.mark_area(opacity=0.22).encode(y=y("line_low"), y2="line_high:Q")
+    line = fitted.mark_line(strokeWidth=1.5).encode(y=y("line"))
+    lines = [band, line] if rows["line"].count() else []
+    spans = base.mark_rule(strokeWidth=2, opacity=0.45).encode(y=y("low"), y2="high:Q")
+    dots = base.mark_point(size=48, filled=False, strokeWidth=1.6, opacity=1).encode(
+        y=y("y"),
+        shape=alt.Shape("part:N", legend=None),
+        tooltip=_parts.tooltip(tips),
+    )
+    layers = alt.layer(*lines, spans, dots)
+    return finished(layers.properties(width="container", height=_HEIGHT))
+
+
+def _sizes(title: str) -> alt.X:
+    axis = alt.Axis(title=title, format="~s", labelOverlap=True, grid=False)
+    return alt.X("x:Q", scale=alt.Scale(type="log", nice=False, padding=16), axis=axis)
+
+
+def _bandwidths(rows: pl.DataFrame, title: str) -> Callable[[str], alt.Y]:
+    """Return what makes the vertical place of a column."""
+    axis = alt.Axis(
+        title=title,
         format="~g",
         values=_round_values(rows),
         grid=True,
@@ -45,25 +66,8 @@ def lined(
         labelColor=QUIET,
         labelOverlap=True,
     )
-    log = alt.Scale(type="log", nice=False, padding=10)
-
-    def on_y(field: str) -> alt.Y:
-        return alt.Y(f"{field}:Q", axis=y_axis, scale=log)
-
-    fitted = base.transform_filter("isValid(datum.line)")
-    band = fitted.mark_area(opacity=0.22).encode(y=on_y("line_low"), y2="line_high:Q")
-    line = fitted.mark_line(strokeWidth=1.5).encode(y=on_y("line"))
-    lines = [band, line] if rows["line"].count() else []
-    spans = base.mark_rule(strokeWidth=2, opacity=0.45).encode(
-        y=on_y("low"), y2="high:Q"
-    )
-    dots = base.mark_point(size=48, filled=False, strokeWidth=1.6, opacity=1).encode(
-        y=on_y("y"),
-        shape=alt.Shape("part:N", legend=None),
-        tooltip=_parts.tooltip(tips),
-    )
-    layers = alt.layer(*lines, spans, dots)
-    return finished(layers.properties(width="container", height=_HEIGHT))
+    scale = alt.Scale(type="log", nice=False, padding=10)
+    return lambda column: alt.Y(f"{column}:Q", axis=axis, scale=scale)
 
 
 def _round_values(rows: pl.DataFrame) -> list[float]:

@@ -76,6 +76,24 @@ def test_outliers_in_a_tenth_of_the_times_move_nothing(
     assert row["beta_gbs"] == pytest.approx(gbs, rel=1e-6)
 
 
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 2**62), st.integers(0, 2**62)), min_size=1, max_size=9
+    )
+)
+@settings(max_examples=examples(8))
+def test_any_sizes_and_times_have_an_anatomy(times: list[tuple[int, int]]) -> None:
+    fits, sizes = measure_latency(frames_of(waits(times), benchmark(times)))
+    for row in fits.iter_rows(named=True):
+        if row["beta_gbs"] is not None:
+            assert row["alpha_low_ns"] <= row["alpha_ns"] <= row["alpha_high_ns"]
+            assert row["beta_low_gbs"] <= row["beta_gbs"]
+            assert row["beta_high_gbs"] is None or (
+                row["beta_gbs"] <= row["beta_high_gbs"]
+            )
+    assert sizes["timed_count"].sum() == fits["timed_count"].sum()
+
+
 def test_order_does_not_matter() -> None:
     rng = random.Random(1)
     seen = waits([(s, int(t * rng.uniform(0.8, 1.2))) for s, t in LINE * 20])
