@@ -10,7 +10,7 @@ from analysis._straggler_things import RANK
 
 #: How much likelier it must be that a thing which is slow on the whole was normal at
 #: an end of its run, as a logarithm: spells that are known need no such proof. [1]
-LIKELIER: Final = 10.0
+LIKELIER: Final = 20.0
 
 #: Smallest scatter of single steps: those of a drawn run have none. [1]
 _LEAST_SCATTER: Final = 1e-6

@@ -11,6 +11,9 @@ from analysis.robust import false_discovery_q, lag_correlation, robust_sd, widen
 #: Blocks that a test needs: with fewer a t-test can hardly be significant.
 MIN_BLOCKS: Final = 3
 
+#: Things of a kind up to which each is held against the others' spread without it. [1]
+FEW: Final = 64
+
 #: Columns of things that are compared with each other.
 _KIND: Final = ("run_id", "scope")
 
@@ -36,12 +39,17 @@ def judge(blocks: pl.DataFrame, things: pl.DataFrame, limits: Limits) -> pl.Data
     known = _with_errors(blocks.join(things, on="thing"))
     tested = known.filter(pl.col("blocks") >= MIN_BLOCKS)
     tested = tested.with_columns(p_value=_tail(tested, np.log(limits.null_ratio)))
-    spread = robust_sd(pl.col("median")).over(_KIND)
-    gate = pl.max_horizontal((spread * limits.gate_sds).exp(), limits.gate_ratio)
-    judged = tested.sort("thing").with_columns(
-        slowdown=pl.col("median").exp(),
-        q_value=false_discovery_q(pl.col("p_value")).over("run_id"),
-        gate=gate,
+    gate = pl.max_horizontal(
+        (pl.col("spread") * limits.gate_sds).exp(), limits.gate_ratio
+    )
+    judged = (
+        _with_spreads(tested)
+        .sort("thing")
+        .with_columns(
+            slowdown=pl.col("median").exp(),
+            q_value=false_discovery_q(pl.col("p_value")).over("run_id"),
+            gate=gate,
+        )
     )
     beyond_chance = pl.col("q_value") < limits.false_share
     is_slow = beyond_chance & (pl.col("slowdown") >= pl.col("gate"))
@@ -68,6 +76,23 @@ def _with_errors(blocks: pl.DataFrame) -> pl.DataFrame:
         block_sd=pl.col("sd").median().over(_KIND) * wider,
         widening=wider,
     )
+
+
+def _with_spreads(tested: pl.DataFrame) -> pl.DataFrame:
+    """Add how much the medians of a thing's kind differ, without it where they are few.
+
+    Among few, one that is slow widens what it is held against.
+    """
+    things = pl.len().over(_KIND)
+    of_kind = robust_sd(pl.col("median")).over(_KIND)
+    known = tested.with_columns(of_kind=of_kind, things=things)
+    few = known.filter(pl.col("things") <= FEW).select("thing", *_KIND)
+    others = tested.select(*_KIND, other="thing", others="median")
+    pairs = few.join(others, on=list(_KIND)).filter(pl.col("thing") != pl.col("other"))
+    alone = pairs.group_by("thing").agg(without=robust_sd(pl.col("others")))
+    told = known.join(alone, on="thing", how="left")
+    spread = pl.coalesce("without", "of_kind")
+    return told.with_columns(spread=spread).drop("of_kind", "things", "without")
 
 
 def _tail(tested: pl.DataFrame, normal: float) -> pl.Series:
