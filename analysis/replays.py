@@ -60,12 +60,17 @@ class Replays(Table):
         minimum=None,
         nullable=True,
     )
-    m_w = c.real(
-        "Share of the slowdown that goes with the slowest 3 % of workers ideal; not"
-        " clipped; null where there is no slowdown.",
+    m_w_ratio = c.ratio(
+        "M_W: share of the slowdown that goes with the slowest 3 % of workers ideal;"
+        " not clipped; null where there is no slowdown.",
+        minimum=None,
         nullable=True,
     )
-    m_s = c.real("The same for the last stage; 0 of a single stage.", nullable=True)
+    m_s_ratio = c.ratio(
+        "M_S: the same for the last stage; 0 of a single stage.",
+        minimum=None,
+        nullable=True,
+    )
     fidelity_ratio = c.ratio(
         "Difference of simulated and actual length over the actual.", nullable=True
     )

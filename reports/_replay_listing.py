@@ -57,8 +57,8 @@ def _row(row: Mapping[str, Any]) -> tuple[str, ...]:
         duration(row["actual_ns"]),
         duration(row["ideal_ns"]),
         f"{row['slowdown_ratio']:.3f}",
-        _share(row["m_w"]),
-        _share(row["m_s"]),
+        _share(row["m_w_ratio"]),
+        _share(row["m_s_ratio"]),
         percent(row["fidelity_ratio"]),
         said(row["cause"]),
     )

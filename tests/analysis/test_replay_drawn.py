@@ -123,7 +123,7 @@ def test_the_slowdown() -> None:
     assert row["waste_ratio"] == pytest.approx(1 - 146 / 161)
     # the last stage ideal, stage 0 as it was: F0 2-12, of stage 1 13-28; B0 28-58,
     # F1 58-73, B1 73-103, sent until 104; B1 of stage 0 104-124; until 131
-    assert row["m_s"] == pytest.approx((161 - 131) / (161 - 146))
+    assert row["m_s_ratio"] == pytest.approx((161 - 131) / (161 - 146))
     assert row["cause"] == "last_stage"
     assert (
         "forward passes 2.00 times and its backward passes 2.00 times"

@@ -36,7 +36,7 @@ def test_a_single_stage() -> None:
     told = answers(operations(simulation))
     (row,) = told["Replays"].to_dicts()
     assert row["simulated_ns"] == round(simulation.step_ns.mean())
-    assert row["m_s"] == 0
+    assert row["m_s_ratio"] == 0
 
 
 def test_a_single_replica() -> None:

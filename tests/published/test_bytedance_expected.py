@@ -94,11 +94,11 @@ def test_the_slowdown(case: Case) -> None:
 
 
 def test_the_share_of_the_slowest_workers(case: Case) -> None:
-    assert case.row["m_w"] == pytest.approx(case.m_w, abs=TOLERANCE)
+    assert case.row["m_w_ratio"] == pytest.approx(case.m_w, abs=TOLERANCE)
 
 
 def test_the_share_of_the_last_stage(case: Case) -> None:
-    assert case.row["m_s"] == pytest.approx(case.m_s, abs=TOLERANCE)
+    assert case.row["m_s_ratio"] == pytest.approx(case.m_s, abs=TOLERANCE)
 
 
 @pytest.mark.parametrize(
