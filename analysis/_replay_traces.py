@@ -1,4 +1,4 @@
-"""Traces that are replayed together: parts of one job, a file for each rank or host."""
+"""Traces that are replayed together: a file for each rank, or each flush of it."""
 
 from collections.abc import Iterator
 from typing import Final, NamedTuple
@@ -47,9 +47,9 @@ class Trace(NamedTuple):
 def traces_in(placed: pl.LazyFrame) -> Iterator[Trace]:
     """Return the traces of operations, parts together.
 
-    Traces of an attempt are parts of one if no rank is in two of them, they have a step
-    in common, and their times are on the calendar: clocks that begin with each file
-    cannot be compared.
+    Traces of an attempt are parts of one if no rank goes through a step in two of them,
+    and their times are on the calendar: clocks that begin with each file cannot be
+    compared.
 
     Args:
         placed: Rows of Operations, an attempt in each.
@@ -80,7 +80,7 @@ def traces_in(placed: pl.LazyFrame) -> Iterator[Trace]:
 
 
 def _are_parts(ranks: pl.DataFrame) -> bool:
-    """Whether ranks are in one trace each, dated, all through a common step."""
-    is_once = ranks["rank"].n_unique() == ranks.height
-    common = ranks.select(pl.col("first").max() <= pl.col("last").min()).item()
-    return bool(is_once and common and ranks["is_dated"].all())
+    """Whether all is dated, and no rank goes through a step in two traces."""
+    before = pl.col("last").shift(1).over("rank", order_by="first")
+    overlaps = ranks.select((pl.col("first") <= before).any()).item()
+    return bool(not overlaps and ranks["is_dated"].all())

@@ -142,7 +142,12 @@ def test_files_of_single_ranks_are_one_trace(rows: pl.DataFrame) -> None:
     assert replay.operations.equals(replay_of(rows).operations)
 
 
-def test_traces_of_the_same_ranks_are_replayed_apart(rows: pl.DataFrame) -> None:
+def test_files_of_a_few_steps_each_are_one_trace(rows: pl.DataFrame) -> None:
+    parts = rows.with_columns(trace_id=phrase("t{}", "step"))
+    assert replay_of(parts).operations.equals(replay_of(rows).operations)
+
+
+def test_traces_of_the_same_steps_are_replayed_apart(rows: pl.DataFrame) -> None:
     later = rows.with_columns(trace_id=pl.lit("u"))
     assert [one.trace_id for one in found_in(pl.concat([later, rows]))] == ["t", "u"]
 
