@@ -152,12 +152,12 @@ def _doubt() -> pl.Expr:
     limit = (
         pl.when(pl.col("by_order") & is_known).then(ORDER_APART_NS).otherwise(APART_NS)
     )
-    together = is_known & (pl.col("apart_ns") <= ENDS_NS) & (ahead <= ENDS_NS)
-    lost = pl.col("is_uneven") & ~(pl.col("joint") & together)
+    at_once = (pl.col("apart_ns") <= ENDS_NS) & (ahead <= ENDS_NS)
+    together = pl.col("joint") & pl.col("has_left") & at_once
     return (
         pl.when(pl.col("by_order") & pl.col("sizes_differ"))
         .then(pl.lit("size"))
-        .when(lost.fill_null(value=True) & pl.col("is_uneven"))
+        .when(pl.col("is_uneven") & ~together.fill_null(value=False))
         .then(pl.lit("count"))
         .when(pl.col("joint") & (ahead > limit))
         .then(pl.lit("time"))

@@ -47,9 +47,17 @@ def test_a_trace_that_ends_early_keeps_what_it_saw() -> None:
     assert [row["wait_ns_max"] for row in rows] == [5_000, 5_000, None]
 
 
-def test_on_clocks_that_nothing_connects_numbers_decide() -> None:
-    two = [*ordered(0, 0, 1, 2, host="one"), *ordered(1, 0, 1, host="two")]
-    assert doubts(*two) == ["count", "count", None]
+@pytest.mark.parametrize(
+    ("ahead", "expected"), [(0, [None] * 3), (LONG, ["count", "count", None])]
+)
+def test_on_clocks_that_nothing_connects_only_equal_ends_tell(
+    ahead: int, expected: list[str | None]
+) -> None:
+    one = ordered(1, 0, 1, host="two")
+    for row in one:
+        row["start_ns"] += ahead
+        row["end_ns"] += ahead
+    assert doubts(*ordered(0, 0, 1, 2, host="one"), *one) == expected
 
 
 def test_other_sizes_are_other_collectives() -> None:
