@@ -53,7 +53,9 @@ class Answer:
     claim: Claim
 
 
-def row(answer: Answer, blocks: pl.DataFrame, slowdown: float, limits: Limits) -> Any:
+def row(
+    answer: Answer, blocks: pl.DataFrame, slowdown: float, limits: Limits
+) -> dict[str, Any]:
     """Return an answer as a row of the result table.
 
     Args:
@@ -64,42 +66,44 @@ def row(answer: Answer, blocks: pl.DataFrame, slowdown: float, limits: Limits) -
     """
     sums = blocks.select(
         pl.col("steps", "actual_ns", "simulated_ns", "repaired_ns").sum(),
-        pl.col("ranks").max(),
+        pl.col("ranks").max().alias("ranks_held"),
     ).row(0, named=True)
     actual, simulated = sums["actual_ns"], sums["simulated_ns"]
-    repaired, saved = sums["repaired_ns"], simulated - sums["repaired_ns"]
+    repaired = sums["repaired_ns"]
     fidelity = abs(simulated - actual) / actual if actual else None
     ratio = simulated / repaired if repaired > 0 else None
+    attempts = blocks["attempt"].unique()
     total, low, high = _interval(blocks)
     doubts = _doubts(answer, fidelity, limits)
     noise = _noise(answer, ratio, slowdown, limits)
-    attempts = blocks["attempt"].unique()
-    claim, wish = answer.claim, answer.wish
     return {
-        "run_id": answer.run_id,
-        "repair": wish.name,
-        "method": answer.method,
+        **_named(answer),
+        **sums,
         "attempt": attempts[0] if len(attempts) == 1 else None,
-        "scope": claim.scope,
-        "ranks": claim.ranks or None,
-        "steps": sums["steps"],
-        "ranks_held": sums["ranks"],
-        "actual_ns": actual,
-        "simulated_ns": simulated,
-        "repaired_ns": repaired,
         "slowdown_ratio": ratio,
-        "saved_step_ns": saved / sums["steps"],
+        "saved_step_ns": (simulated - repaired) / sums["steps"],
         "saved_gpu_ns": Decimal(total),
         "saved_low_gpu_ns": low,
         "saved_high_gpu_ns": high,
         "fidelity_ratio": fidelity,
-        "is_joint": wish.is_joint,
-        "is_bound": claim.is_bound,
         "is_reliable": not doubts,
         "is_beyond_noise": not noise and total > 0,
         "doubt": "; ".join(filter(None, (*doubts, noise))) or None,
-        "assumption": claim.assumption,
-        "left_out_count": wish.left_out,
+    }
+
+
+def _named(answer: Answer) -> dict[str, Any]:
+    """Return what was asked and is claimed, whatever came of it."""
+    return {
+        "run_id": answer.run_id,
+        "repair": answer.wish.name,
+        "method": answer.method,
+        "scope": answer.claim.scope,
+        "ranks": answer.claim.ranks or None,
+        "is_joint": answer.wish.is_joint,
+        "is_bound": answer.claim.is_bound,
+        "assumption": answer.claim.assumption,
+        "left_out_count": answer.wish.left_out,
     }
 
 

@@ -76,16 +76,8 @@ def _of_run(run_id: str, steps: Steps, frames: Frames, *, is_logged: bool) -> Ru
     logged = _logged_parts(frames) if is_logged else _traced_parts(frames)
     parts = logged.filter(of_run)
     timed = own.steps.filter(pl.col("wait_ns").is_not_null())
-    ranks = timed.group_by("attempt", "rank").agg(
-        from_ns=pl.col("start_ns").min(),
-        to_ns=(pl.col("start_ns") + pl.col("duration_ns")).max(),
-        sees_less=(pl.col("wait_scope") == "dp").any(),
-    )
     steps_seen = timed.select("attempt", "step").unique().select(pl.len())
-    found = ranks.collect(engine="streaming").sort("attempt", "rank")
-    seen = found.join(
-        own.seats, on=["attempt", "rank"], how="left", maintain_order="left"
-    )
+    seen = _seen(timed, own.seats)
     sees_less = bool(seen["sees_less"].any()) and seen["dp_rank"].null_count() == 0
     return RunSteps(
         run_id=run_id,
@@ -98,6 +90,18 @@ def _of_run(run_id: str, steps: Steps, frames: Frames, *, is_logged: bool) -> Ru
         is_traced=not is_logged,
         sees_replicas=sees_less,
     )
+
+
+def _seen(timed: pl.LazyFrame, seats: pl.DataFrame) -> pl.DataFrame:
+    """Return the ranks whose steps are known, when they were, and where they sit."""
+    ranks = timed.group_by("attempt", "rank").agg(
+        from_ns=pl.col("start_ns").min(),
+        to_ns=(pl.col("start_ns") + pl.col("duration_ns")).max(),
+        sees_less=(pl.col("wait_scope") == "dp").any(),
+    )
+    found = ranks.collect(engine="streaming").sort("attempt", "rank")
+    by = ["attempt", "rank"]
+    return found.join(seats, on=by, how="left", maintain_order="left")
 
 
 def _told(steps: pl.LazyFrame, parts: pl.LazyFrame) -> frozenset[str]:

@@ -86,9 +86,6 @@ def chart(rows: pl.DataFrame, scope: Scope) -> list[Chart]:
     top = shown.head(MOST_ROWS)
     several = top["run_id"].n_unique() > 1
     drawn = pl.DataFrame([_drawn(row, several=several) for row in top.to_dicts()])
-    more = shown.height - top.height
-    steps = int(top["steps"].max())  # type: ignore[arg-type]
-    held = int(top["ranks_held"].max())  # type: ignore[arg-type]
     return [
         Chart(
             name="first-steps-repairs",
@@ -107,12 +104,15 @@ def chart(rows: pl.DataFrame, scope: Scope) -> list[Chart]:
                 where=_sql.where("method <> 'none'", scope.sql()).strip(),
             ),
             about=_ABOUT,
-            sample=f"up to {plural(steps, 'step')} of {plural(held, 'rank')};"
-            f" {plural(more, 'more repair')} would save less"
-            if more
-            else f"up to {plural(steps, 'step')} of {plural(held, 'rank')}",
+            sample=_sample(top, shown.height - top.height),
         )
     ]
+
+
+def _sample(top: pl.DataFrame, more: int) -> str:
+    steps, held = (int(str(top[column].max())) for column in ("steps", "ranks_held"))
+    rest = f"; {plural(more, 'more repair')} would save less" if more else ""
+    return f"up to {plural(steps, 'step')} of {plural(held, 'rank')}{rest}"
 
 
 def _ranked(rows: pl.DataFrame, scope: Scope) -> pl.DataFrame:

@@ -11,7 +11,7 @@ from reports.charts import _parts
 from reports.theme import INK, finished
 
 #: Room for words beside the longest bar, as a multiple of it.
-_WITH_WORDS: Final = 1.4
+_WITH_WORDS: Final = 1.5
 
 #: Bars of upper bounds are paler than those of estimates.
 _BOUND: Final = 0.35
