@@ -12,7 +12,7 @@ from analysis._hang_operations import Operations, operations_of
 from analysis._hang_progress import progress_of
 from analysis._hang_result import Found
 from analysis._hang_suspects import suspects_of
-from analysis._hang_words import evidence, kind_of, verdicts
+from analysis._hang_words import kind_of, verdicts, with_evidence
 from ingest.phrases import phrase
 from ingest.tables import Collectives, GroupStatus
 
@@ -46,7 +46,7 @@ def hangs_in_dumps(
     suspects = suspects_of(roots, operations, dumps, expected, progress)
     depths = depths_of(operations, roots)
     suspects = suspects.join(depths, on=RANK, how="left", maintain_order="left")
-    suspects = _limited(suspects.with_columns(evidence=evidence()))
+    suspects = _limited(with_evidence(suspects))
     hangs = _hangs(suspects, operations)
     return Found(_named(hangs), _named(suspects), _named(_waits(operations, suspects)))
 

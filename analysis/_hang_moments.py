@@ -55,7 +55,7 @@ def left_open(progress: Progress) -> pl.DataFrame:
 
 
 def _with_ends(progress: Progress) -> pl.DataFrame:
-    """Add `ended`: number of the last collective that is known to need all and ended."""
+    """Add `ended`: number of the last collective that needs all, and ended."""
     counts = progress.counts.join(progress.joint, on=GROUP, how="left")
     counts = counts.with_columns(most=pl.col("finished").max().over(GROUP))
     told = pl.when("is_joint" & ~pl.col("is_paired")).then("most")

@@ -5,33 +5,16 @@ from typing import Final
 
 import polars as pl
 
-from analysis._hang_disagreements import disagreements_of
+from analysis._hang_awaited import awaited_in_collectives, awaited_in_pairs
 from analysis._hang_dumps import RANK
 from analysis._hang_members import GROUP
 from analysis._hang_moments import left_open
-from analysis._hang_progress import JOINT, Progress
+from analysis._hang_progress import Progress
 
 _INSTANCE: Final = (*GROUP, "sequence")
 
 #: A send or receive is its rank's own: the two sides have numbers of their own.
 _PAIR: Final = (*GROUP, "rank", "peer_rank", "kind")
-
-#: What a member of a group is to an operation.
-STANDS: Final = "stands"
-FINISHED: Final = "finished"
-MISSING: Final = "missing"
-UNKNOWN: Final = "unknown"
-ELSEWHEN: Final = "elsewhen"
-
-#: Rules that a rank breaks itself, whatever it waits for.
-OWN: Final = (
-    "other_kind",
-    "other_size",
-    "other_dtype",
-    "finished_alone",
-    "others_finished",
-    "left_open",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +53,22 @@ def operations_of(
         dumps: Rows of `dumps_of`.
         progress: How far ranks got.
     """
-    known = heads.filter(pl.col("group_id").is_not_null())
-    lost = heads.filter(pl.col("group_id").is_null())
-    joint, pairs = known.filter(~pl.col("is_p2p")), known.filter("is_p2p")
+    operations, standing = _places(heads)
+    awaited = pl.concat(
+        [
+            awaited_in_collectives(operations, standing, members, dumps, progress),
+            awaited_in_pairs(operations, dumps),
+        ],
+        how="diagonal_relaxed",
+    )
+    return Operations(operations, standing, _with_own(awaited, progress))
+
+
+def _places(heads: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Return the operations, and who stands at each."""
+    is_known, is_pair = pl.col("group_id").is_not_null(), pl.col("is_p2p")
+    joint, pairs = heads.filter(is_known & ~is_pair), heads.filter(is_known & is_pair)
+    lost = heads.filter(~is_known)
     usual = _usual("bytes_total"), _usual("parallel_kind")
     parts = [
         joint.group_by(_INSTANCE).agg(_usual("kind"), *usual, is_p2p=pl.lit(False)),
@@ -80,23 +76,15 @@ def operations_of(
         lost.select(RANK).unique(),
     ]
     listed = pl.concat(parts, how="diagonal_relaxed")
-    operations = listed.sort(*GROUP, "sequence", "rank", "peer_rank", "kind")
-    operations = operations.with_row_index("operation")
-    standing = pl.concat(
-        [
-            _numbered(joint, operations.filter(~pl.col("is_p2p")), _INSTANCE),
-            _numbered(pairs, operations.filter("is_p2p"), _PAIR),
-            _numbered(lost, operations.filter(pl.col("group_id").is_null()), RANK),
-        ]
+    listed = listed.sort(*GROUP, "sequence", "rank", "peer_rank", "kind")
+    operations = listed.with_row_index("operation")
+    sides = (
+        (joint, operations.filter(~is_pair), _INSTANCE),
+        (pairs, operations.filter(is_pair), _PAIR),
+        (lost, operations.filter(~is_known), RANK),
     )
-    awaited = pl.concat(
-        [
-            _of_collectives(operations, standing, members, dumps, progress),
-            _of_pairs(operations, dumps),
-        ],
-        how="diagonal_relaxed",
-    )
-    return Operations(operations, standing, _with_own(awaited, progress))
+    standing = [_numbered(rows, named, key) for rows, named, key in sides]
+    return operations, pl.concat(standing)
 
 
 def _with_own(awaited: pl.DataFrame, progress: Progress) -> pl.DataFrame:
@@ -125,119 +113,3 @@ def _numbered(
     found = heads.join(operations.select("operation", *key), on=key)
     told = ("operation", *RANK, "is_weak", "is_started", "enqueue_ns")
     return found.select(told).unique(("operation", *RANK), keep="first")
-
-
-def _of_collectives(
-    operations: pl.DataFrame,
-    standing: pl.DataFrame,
-    members: pl.DataFrame,
-    dumps: pl.DataFrame,
-    progress: Progress,
-) -> pl.DataFrame:
-    ours = operations.filter(~pl.col("is_p2p")).drop("rank", "peer_rank")
-    rows = ours.join(members, on=GROUP)
-    weak = standing.filter("is_weak").select(RANK).unique().with_columns(is_unsure=True)
-    who = standing.select("operation", "rank", "is_started", is_here=True)
-    rows = (
-        rows.join(who, on=("operation", "rank"), how="left")
-        .join(weak, on=RANK, how="left")
-        .join(_known(dumps), on=RANK, how="left")
-        .join(
-            progress.counts.select(*GROUP, "rank", "entered", "finished"),
-            on=(*GROUP, "rank"),
-            how="left",
-        )
-        .join(
-            disagreements_of(ours, progress.entries),
-            on=("operation", "rank"),
-            how="left",
-        )
-    )
-    placed = rows.with_columns(_role().alias("role"))
-    return _awaited(placed)
-
-
-def _role() -> pl.Expr:
-    return (
-        pl.when(pl.col("is_here").is_not_null())
-        .then(pl.lit(STANDS))
-        .when(pl.col("has_dump").is_null())
-        .then(pl.lit(UNKNOWN))
-        .when("is_elsewhen")
-        .then(pl.lit(ELSEWHEN))
-        .when(pl.col("finished") >= pl.col("sequence"))
-        .then(pl.lit(FINISHED))
-        .otherwise(pl.lit(MISSING))
-    )
-
-
-def _awaited(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return the members that operations wait for, each with its rule."""
-    role = pl.col("role")
-    roles = (STANDS, FINISHED, MISSING, UNKNOWN, ELSEWHEN)
-    count = {name: (role == name).sum().over("operation") for name in roles}
-    joint = pl.col("kind").is_in(JOINT).fill_null(value=True)
-    nobody = (count[MISSING] == 0) & (count[UNKNOWN] == 0)
-    ended = (count[FINISHED] > 0) & (joint | nobody)
-    few = count[FINISHED] < count[STANDS]
-    differs, stands = pl.col("differs"), role == STANDS
-    is_idle = stands & ~pl.col("is_started").fill_null(value=True)
-    is_unsure = stands & pl.col("is_unsure").fill_null(value=False)
-    is_unsure &= ~pl.col("is_started").fill_null(value=False)
-    rule = (
-        pl.when(differs.is_not_null().any().over("operation"))
-        .then(pl.coalesce(differs, pl.when(role == MISSING).then(_absent())))
-        .when(ended & few & joint)
-        .then(pl.when(role == FINISHED).then(pl.lit("finished_alone")))
-        .when(ended & ~few)
-        .then(pl.when(stands).then(pl.lit("others_finished")))
-        .when(count[MISSING] > 0)
-        .then(pl.when(role == MISSING).then(_absent()))
-        .when(_is_split(is_idle))
-        .then(pl.when(is_idle).then(pl.lit("not_started")))
-        .when(_is_split(is_unsure))
-        .then(pl.when(is_unsure).then(pl.lit("stands_elsewhere")))
-        .when(count[UNKNOWN] > 0)
-        .then(pl.when(role == UNKNOWN).then(pl.lit("no_dump")))
-        .when((count[ELSEWHEN] > 0) | is_unsure.any().over("operation"))
-        .then(None)
-        .otherwise(pl.when(stands).then(pl.lit("stuck_together")))
-    )
-    named = rows.with_columns(rule=rule).filter(pl.col("rule").is_not_null())
-    own, did = pl.col("rule").is_in(OWN), ("did_kind", "did_bytes", "did_dtype")
-    return named.select("operation", *RANK, "rule", *did, is_own=own)
-
-
-def _is_split(test: pl.Expr) -> pl.Expr:
-    """Whether a test holds for some that stand at an operation, and not for others."""
-    others = (pl.col("role") == STANDS) & ~test
-    return test.any().over("operation") & others.any().over("operation")
-
-
-def _absent() -> pl.Expr:
-    entered = pl.col("entered") >= pl.col("sequence")
-    return (
-        pl.when(entered.fill_null(value=False))
-        .then(pl.lit("stands_elsewhere"))
-        .otherwise(pl.lit("never_entered"))
-    )
-
-
-def _of_pairs(operations: pl.DataFrame, dumps: pl.DataFrame) -> pl.DataFrame:
-    ours = operations.filter("is_p2p").rename({"rank": "waiting", "peer_rank": "rank"})
-    rule = (
-        pl.when("is_elsewhen")
-        .then(None)
-        .when(pl.col("has_dump").is_null())
-        .then(pl.lit("no_dump"))
-        .when(pl.col("kind") == "send")
-        .then(pl.lit("never_received"))
-        .otherwise(pl.lit("never_sent"))
-    )
-    rows = ours.join(_known(dumps), on=RANK, how="left")
-    told = rows.select("operation", *RANK, rule=rule, is_own=pl.lit(value=False))
-    return told.filter(pl.col("rule").is_not_null())
-
-
-def _known(dumps: pl.DataFrame) -> pl.DataFrame:
-    return dumps.select(*RANK, "is_elsewhen", has_dump=True)

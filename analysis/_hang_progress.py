@@ -19,6 +19,8 @@ JOINT: Final = ("allreduce", "allgather", "reducescatter", "alltoall", "barrier"
 _IN_GROUP: Final = (*GROUP, "rank")
 _INSTANCE: Final = (*GROUP, "sequence")
 
+_SAID: Final = ("enqueued", "completed")
+
 
 @dataclass(frozen=True, slots=True)
 class Progress:
@@ -108,42 +110,42 @@ def _counts(
     paired: pl.DataFrame,
     pending: pl.DataFrame,
 ) -> pl.DataFrame:
-    number = pl.col("sequence")
+    first = pending.group_by(_IN_GROUP).agg(
+        first_open=pl.col("sequence").min(), first_pair=pl.col("p2p_sequence").min()
+    )
+    alike = paired.with_columns(is_paired=True)
+    both = _seen_and_said(told, marked).join(alike, on=GROUP, how="left")
+    rows = both.join(first, on=_IN_GROUP, how="left")
+    is_pipeline = (pl.col("parallel_kind") == "pp").fill_null(value=False)
+    counts = pl.col("is_paired").is_null() & ~is_pipeline
+    said = {name: pl.when(counts).then(f"last_{name}") for name in _SAID}
+    finished = pl.max_horizontal(said["completed"], "seen_finished")
+    before = pl.coalesce(pl.col("first_open") - 1, finished)
+    return rows.select(
+        *_IN_GROUP,
+        "parallel_kind",
+        "first_open",
+        is_paired=~counts,
+        entered=pl.max_horizontal(said["enqueued"], "seen_entered"),
+        finished=pl.min_horizontal(finished, before),
+        is_lost_pair=~counts & _is_lost_pair(),
+    )
+
+
+def _seen_and_said(told: pl.LazyFrame, marked: pl.LazyFrame) -> pl.DataFrame:
+    """Return, per rank and group, what its entries show and what its status says."""
+    number, kind = pl.col("sequence"), pl.col("parallel_kind").drop_nulls().min()
     seen = marked.group_by(_IN_GROUP).agg(
-        pl.col("parallel_kind").drop_nulls().min(),
+        kind.alias("seen_kind"),
         seen_entered=number.max(),
         seen_finished=number.filter("is_ended").max(),
     )
     said = told.group_by(_IN_GROUP).agg(
-        pl.col("parallel_kind").drop_nulls().min().alias("said_kind"),
-        pl.col("last_enqueued").max(),
-        pl.col("last_completed").max(),
+        kind.alias("said_kind"), *(pl.col(f"last_{name}").max() for name in _SAID)
     )
-    first = pending.group_by(_IN_GROUP).agg(
-        first_open=number.min(), first_pair=pl.col("p2p_sequence").min()
-    )
-    both = seen.join(said, on=_IN_GROUP, how="full", coalesce=True).collect(
-        engine="streaming"
-    )
-    alike = paired.with_columns(is_paired=True)
-    rows = both.join(alike, on=GROUP, how="left").join(first, on=_IN_GROUP, how="left")
-    kind = pl.coalesce("parallel_kind", "said_kind")
-    counts = pl.col("is_paired").is_null() & (kind != "pp").fill_null(value=True)
-    finished = pl.max_horizontal(
-        pl.when(counts).then("last_completed"), "seen_finished"
-    )
-    before = pl.coalesce(pl.col("first_open") - 1, finished)
-    return rows.select(
-        *_IN_GROUP,
-        parallel_kind=kind,
-        is_paired=~counts,
-        entered=pl.max_horizontal(
-            pl.when(counts).then("last_enqueued"), "seen_entered"
-        ),
-        finished=pl.min_horizontal(finished, before),
-        first_open="first_open",
-        is_lost_pair=~counts & _is_lost_pair(),
-    )
+    both = seen.join(said, on=_IN_GROUP, how="full", coalesce=True)
+    named = both.with_columns(parallel_kind=pl.coalesce("seen_kind", "said_kind"))
+    return named.collect(engine="streaming")
 
 
 def _is_lost_pair() -> pl.Expr:

@@ -4,14 +4,21 @@ from typing import Final
 
 import polars as pl
 
+from analysis._hang_awaited import OWN
 from analysis._hang_dumps import HANG, RANK
-from analysis._hang_operations import OWN, Operations
+from analysis._hang_operations import Operations
 from analysis._hang_progress import Progress
 from ingest.phrases import phrase
 
 #: Share of the ranks that must have left a dump before one without is suspected: where
 #: most are missing, nobody gathered them.
 LEAST_SEEN: Final = 0.5
+
+#: Characters of the name of a group that are shown.
+_LONGEST: Final = 36
+
+#: Ranks that are listed one by one.
+_SHOWN: Final = 8
 
 #: What an operation is, for rules and for what a rank did last.
 _OPERATION: Final = ("group_id", "parallel_kind", "kind", "sequence", "bytes_total")
@@ -101,9 +108,14 @@ def _awaited_most(found: Operations) -> pl.DataFrame:
 
 def _waiting(found: Operations) -> pl.DataFrame:
     """Return, for each rank that waits, where, and for whom."""
-    named = pl.col("rank").cast(pl.String)
+    named = pl.col("rank").cast(pl.String).sort_by("rank")
+    more = phrase(" and {} more", (pl.len() - _SHOWN).cast(pl.String))
     some = found.awaited.group_by("operation").agg(
-        awaits=named.sort_by("rank").head(8).str.join(", "), awaited=pl.len()
+        awaits=pl.concat_str(
+            pl.when(pl.len() == 1).then(pl.lit("rank ")).otherwise(pl.lit("ranks ")),
+            named.head(_SHOWN).str.join(", "),
+            pl.when(pl.len() > _SHOWN).then(more).otherwise(pl.lit("")),
+        )
     )
     places = found.operations.select("operation", "is_p2p", *_OPERATION)
     rows = (
@@ -113,7 +125,7 @@ def _waiting(found: Operations) -> pl.DataFrame:
         .sort(*RANK, "is_open", ~pl.col("is_weak"), "operation")
     )
     told = rows.unique(RANK, keep="first", maintain_order=True)
-    return told.select(*RANK, "is_p2p", *_OPERATION, "awaits", "awaited")
+    return told.select(*RANK, "is_p2p", *_OPERATION, "awaits")
 
 
 def _last_done(progress: Progress) -> pl.DataFrame:
@@ -144,7 +156,8 @@ def place_words() -> pl.Expr:
 
 
 def short_group() -> pl.Expr:
-    """Return the name of a row's group without its middle members."""
+    """Return the name of a row's group, of many members the first ones only."""
     whole = pl.col("group_id")
-    cut = phrase("{}...{}", whole.str.slice(0, 24), whole.str.slice(-8))
-    return pl.when(whole.str.len_chars() > 36).then(cut).otherwise(whole)  # noqa: PLR2004
+    first = whole.str.extract(r"^(.{0,24}?:\[(?:[0-9]+,){3})")
+    cut = pl.coalesce(phrase("{}...]", first), whole.str.slice(0, _LONGEST))
+    return pl.when(whole.str.len_chars() > _LONGEST).then(cut).otherwise(whole)

@@ -1,5 +1,7 @@
 """Findings about a hang in words."""
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Final
 
 import polars as pl
@@ -28,61 +30,89 @@ _KINDS: Final = (
 )
 
 
-def evidence() -> pl.Expr:
-    """Return why a row of `suspects_of` has its role, in words."""
-    place, here = place_words(), _ranks(pl.col("here"))
-    rule, role = pl.col("rule"), pl.col("role")
-    entered = pl.coalesce(
-        phrase(" (it asked for {} {} last)", "last_kind", "last_sequence"),
-        pl.when(pl.col("entries") == 0).then(pl.lit(" (its buffer is empty)")),
-        pl.lit(""),
-    )
-    said = {
-        "never_entered": phrase("never entered {}, where {}{}", place, here, entered),
-        "stands_elsewhere": phrase("is not at {}, where {}{}", place, here, entered),
-        "never_sent": phrase("never sent what rank {} waits for", "waiting"),
-        "never_received": phrase("never took what rank {} sends", "waiting"),
-        "no_dump": phrase("left no dump, and may not be at {}, where {}", place, here),
-        "other_kind": phrase(
+#: What a candidate did, by its rule: a sentence, and the columns that fill it.
+_CANDIDATES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {
+        "never_entered": ("never entered {}, where {}{}", "place", "stand", "asked"),
+        "stands_elsewhere": ("is not at {}, where {}{}", "place", "stand", "asked"),
+        "never_sent": ("never sent what rank {} waits for", "waiting"),
+        "never_received": ("never took what rank {} sends", "waiting"),
+        "no_dump": ("left no dump, and may not be at {}, where {}", "place", "stand"),
+        "other_kind": (
             "entered {} as number {} of group {}, others another kind",
             "did_kind",
             "sequence",
-            short_group(),
+            "group",
         ),
-        "other_size": phrase(
-            "entered {} with {} B, others with another size", place, "did_bytes"
+        "other_size": (
+            "entered {} with {} B, others with another size",
+            "place",
+            "did_bytes",
         ),
-        "other_dtype": phrase(
-            "entered {} as {}, others as another type", place, "did_dtype"
+        "other_dtype": (
+            "entered {} as {}, others as another type",
+            "place",
+            "did_dtype",
         ),
-        "finished_alone": phrase("alone left {}, where {}", place, here),
-        "others_finished": phrase("never finished {}, which others did", place),
-        "left_open": phrase(
+        "finished_alone": ("alone left {}, where {}", "place", "stand"),
+        "others_finished": ("never finished {}, which others did", "place"),
+        "left_open": (
             "has open what others finished with it, and is not at {}, where {}",
-            place,
-            here,
+            "place",
+            "stand",
         ),
-        "not_started": phrase("never started {}, which others did", place),
-        "stuck_together": phrase("stands at {} with all others, none done", place),
+        "not_started": ("never started {}, which others did", "place"),
+        "stuck_together": ("stands at {} with all others, none done", "place"),
     }
-    blocked = phrase("waits in {} for rank {}", place, "awaits")
-    told = [pl.when(role == "blocked").then(pl.coalesce(blocked, _unknown(place)))]
-    told += [
-        pl.when((role == "candidate") & (rule == name)).then(words)
-        for name, words in said.items()
+)
+
+#: What all other ranks do, by their role.
+_OTHERS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {
+        "blocked": ("waits in {} for {}", "place", "awaits"),
+        "no_dump": ("left no dump",),
+        "elsewhen": ("went on after its dump was taken",),
+        "idle": ("has nothing open, and nobody waits for it",),
+    }
+)
+
+
+def with_evidence(suspects: pl.DataFrame) -> pl.DataFrame:
+    """Add why each rank has its role, in words.
+
+    Args:
+        suspects: Rows of `suspects_of`.
+    """
+    last = phrase(" (it asked for {} {} last)", "last_kind", "last_sequence")
+    empty = pl.when(pl.col("entries") == 0).then(pl.lit(" (its buffer is empty)"))
+    rows = suspects.with_columns(
+        place=place_words(),
+        group=short_group(),
+        stand=_ranks(pl.col("here")),
+        asked=pl.coalesce(last, empty, pl.lit("")),
+    )
+    role = pl.col("role")
+    told = [
+        _said(role == "candidate", "rule", rule, *_CANDIDATES[rule])
+        for rule in _CANDIDATES
     ]
-    rest = {
-        "no_dump": "left no dump",
-        "elsewhen": "went on after its dump was taken",
-        "idle": "has nothing open, and nobody waits for it",
-        "blocked": "waits, and the dump does not tell where",
-    }
-    told += [pl.when(role == name).then(pl.lit(words)) for name, words in rest.items()]
-    return pl.coalesce(told)
+    told += [
+        _said(pl.lit(value=True), "role", name, *_OTHERS[name]) for name in _OTHERS
+    ]
+    open_ = phrase("waits in {}; for whom is not known", "place")
+    told += [
+        pl.when(role == "blocked").then(open_),
+        pl.lit("waits, and its dump does not tell where"),
+    ]
+    return rows.with_columns(evidence=pl.coalesce(told)).drop(
+        "place", "group", "stand", "asked"
+    )
 
 
-def _unknown(place: pl.Expr) -> pl.Expr:
-    return phrase("waits in {}; for whom is not known", place)
+def _said(
+    test: pl.Expr, column: str, value: str, template: str, *parts: str
+) -> pl.Expr:
+    return pl.when(test & (pl.col(column) == value)).then(phrase(template, *parts))
 
 
 def _ranks(count: pl.Expr) -> pl.Expr:
@@ -117,7 +147,7 @@ def verdicts(suspects: pl.DataFrame) -> pl.DataFrame:
         who=ranks.str.join(", "), count=pl.len()
     )
     noun = pl.when(pl.col("count") > 1).then(pl.lit("ranks")).otherwise(pl.lit("rank"))
-    words = phrase("{} {} {}", noun, "who", "evidence")
+    words = phrase("{} {}: {}", noun, "who", "evidence")
     return (
         alike.with_columns(words=words)
         .group_by(HANG, maintain_order=True)

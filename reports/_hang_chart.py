@@ -126,8 +126,8 @@ def _bars(hang: Mapping[str, Any], placed: pl.DataFrame) -> Chart:
     return Chart(
         name="hangs-graph",
         title="How many ranks wait, by how far from the candidates [ranks]",
-        summary=f"{plural(numbers.height, 'bar')}; too many ranks to draw each, so those"
-        " that wait alike are one bar.",
+        summary=f"{plural(numbers.height, 'bar')}; too many ranks to draw each, so"
+        " those that wait alike are one bar.",
         spec=bars.ranking(drawn, "ranks [1]", (("label", "who"), ("text", "ranks"))),
         numbers=numbers,
         sql=_sql.filled(_STEPS, hang=_condition(hang), most=str(_MOST_BARS)),

@@ -25,7 +25,7 @@ RULE: Final = (
 #: What candidates did, by the rule that found them.
 _DID: Final[Mapping[str, str]] = {
     "never_entered": "never entered {op}",
-    "stands_elsewhere": "waits elsewhere while others stand at {op}",
+    "stands_elsewhere": "wait{s} elsewhere while others stand at {op}",
     "never_sent": "never sent what the next rank waits for",
     "never_received": "never took what another rank sends",
     "no_dump": "left no dump",
@@ -34,14 +34,17 @@ _DID: Final[Mapping[str, str]] = {
     "other_dtype": "entered {op} with another number format than the rest",
     "finished_alone": "alone left {op}",
     "others_finished": "never finished {op}, which others did",
-    "left_open": "has open what others finished with it",
+    "left_open": "{have} open what others finished with them",
     "not_started": "never started {op}, which others did",
-    "stuck_together": "stand at {op} together, and none finishes it",
-    "dead": "is dead",
+    "stuck_together": "stand{s} at {op} with all others, and none finishes it",
+    "dead": "{be} dead",
     "missing": "did not answer",
     "unresponsive": "did not respond",
-    "behind": "is behind the others, poll after poll",
+    "behind": "{be} behind the others, poll after poll",
 }
+
+_ONE: Final = {"noun": "rank", "be": "is", "have": "has", "s": "s"}
+_SEVERAL: Final = {"noun": "ranks", "be": "are", "have": "have", "s": ""}
 
 
 def build(frames: Frames, scope: Scope) -> Content:
@@ -103,9 +106,9 @@ def _who(named: pl.DataFrame) -> str:
     first = {row["rule"]: row for row in named.to_dicts()}
     parts = []
     for rule, ranks in told.items():
-        noun = "rank" if len(ranks) == 1 else "ranks"
-        place = _hang_listing.operation(first[rule])
-        parts.append(f"{noun} {listed(ranks, 4)} {_DID[rule].format(op=place)}")
+        forms = _ONE if len(ranks) == 1 else _SEVERAL
+        did = _DID[rule].format(op=_hang_listing.operation(first[rule]), **forms)
+        parts.append(f"{forms['noun']} {listed(ranks, 4)} {did}")
     return "; ".join(parts)
 
 

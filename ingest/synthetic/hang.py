@@ -14,11 +14,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from ingest.synthetic._hang_dump import Recorder, dump_of
+from ingest.synthetic._hang_dump import dump_of
 from ingest.synthetic._hang_faults import HANGS, Fault, Kind, break_ranks
 from ingest.synthetic._hang_layout import Layout, drawn_layout
 from ingest.synthetic._hang_machine import Machine, Rank
 from ingest.synthetic._hang_program import Programs
+from ingest.synthetic._hang_seen import Recorder, Seen
 
 __all__ = ["HANGS", "Hang", "Kind", "drawn_hang", "write_hang"]
 
@@ -75,20 +76,16 @@ def drawn_hang(kind: Kind, seed: int) -> Hang:
     ranks = [_rank(n, programs, steps, draws) for n in range(layout.ranks)]
     fault = break_ranks(kind, ranks, draws)
     Machine(ranks, layout.groups(), draws).run()
-    recorder = _recorder(layout, draws)
+    recorder, groups = _recorder(layout, draws), layout.groups()
     lost = _lost(fault, ranks, draws)
-    dumps = {
-        rank.number: dump_of(
-            rank,
-            [g for g in layout.groups() if rank.number in g.members],
-            recorder,
-            draws,
-            until_ns=_moment(rank, draws) if kind == "moments" else None,
-            recorded=fault.recorded.get(rank.number),
-        )
-        for rank in ranks
-        if rank.number not in lost
-    }
+    dumps: dict[int, dict[str, Any]] = {}
+    for rank in ranks:
+        if rank.number not in lost:
+            until_ns = _moment(rank, draws) if kind == "moments" else None
+            recorded = fault.recorded.get(rank.number)
+            seen = Seen(rank, recorder, until_ns, recorded)
+            ours = [group for group in groups if rank.number in group.members]
+            dumps[rank.number] = dump_of(seen, ours, draws)
     return Hang(kind, layout, dumps, fault.ranks, is_json=draws.random() < 0.2)  # noqa: PLR2004
 
 

@@ -86,7 +86,7 @@ def test_who_never_entered_is_named() -> None:
     assert named(find(read)) == [3]
     assert rule(3, read) == "never_entered"
     assert only(find(read))["kind"] == "rank_stuck"
-    assert "rank 3 never entered allreduce 2" in only(find(read))["verdict"]
+    assert "rank 3: never entered allreduce 2" in only(find(read))["verdict"]
 
 
 def test_an_empty_dump_belongs_to_the_hang_that_lacks_its_rank() -> None:

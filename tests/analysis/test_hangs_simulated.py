@@ -7,7 +7,7 @@ import pytest
 
 from analysis._hang_graph import MOST
 from analysis.hangs import Hangs
-from ingest.synthetic.hang import HANGS, Hang, drawn_hang
+from ingest.synthetic.hang import HANGS, Hang, Kind, drawn_hang
 from tests.analysis.hanging import find, named, read
 
 each_kind = pytest.mark.parametrize("kind", HANGS)
@@ -23,14 +23,14 @@ def is_found(hang: Hang) -> bool:
 
 
 @each_kind
-def test_the_rank_to_blame_is_among_at_most_four(kind: str) -> None:
+def test_the_rank_to_blame_is_among_at_most_four(kind: Kind) -> None:
     assert is_found(drawn_hang(kind, 3))
 
 
 @pytest.mark.slow
 @each_kind
 @pytest.mark.parametrize("seed", range(20))
-def test_in_every_one_of_a_hundred_jobs(kind: str, seed: int) -> None:
+def test_in_every_one_of_a_hundred_jobs(kind: Kind, seed: int) -> None:
     assert is_found(drawn_hang(kind, seed))
 
 
@@ -49,12 +49,12 @@ def test_a_gpu_whose_operations_are_not_seen_to_end_is_named(seed: int) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(20))
 @pytest.mark.parametrize("kind", ["finished", "moments"])
-def test_of_a_healthy_job_nobody_is_named(kind: str, seed: int) -> None:
+def test_of_a_healthy_job_nobody_is_named(kind: Kind, seed: int) -> None:
     assert candidates(drawn_hang(kind, seed)) == []
 
 
 @pytest.mark.parametrize("kind", ["finished", "moments"])
-def test_of_one_healthy_job_nobody_is_named(kind: str) -> None:
+def test_of_one_healthy_job_nobody_is_named(kind: Kind) -> None:
     found = find(read(drawn_hang(kind, 1).files().items()))
     assert named(found) == []
     assert set(found[Hangs]["kind"]) <= {"undecided"}

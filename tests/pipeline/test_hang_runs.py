@@ -1,19 +1,17 @@
 """Hangs from files to the page: a folder of dumps in, the rank to blame out."""
 
 from pathlib import Path
-from typing import Any
 
-import polars as pl
 import pytest
 
-from ingest.synthetic.hang import HANGS, drawn_hang, write_hang
+from ingest.synthetic.hang import HANGS, Kind, drawn_hang, write_hang
 from pipeline import querying
 from pipeline.cli import run_tokens
 
 SUSPECTS = "SELECT rank FROM hang_suspects WHERE is_candidate ORDER BY rank"
 
 
-def run(kind: Any, folder: Path) -> tuple[list[int], str, tuple[int, ...]]:
+def run(kind: Kind, folder: Path) -> tuple[list[int], str, tuple[int, ...]]:
     """Return the candidates, the page and the truth of a hang."""
     hang = drawn_hang(kind, 3)
     write_hang(hang, folder / "dumps")
@@ -21,7 +19,7 @@ def run(kind: Any, folder: Path) -> tuple[list[int], str, tuple[int, ...]]:
     tokens = ["run", str(folder / "dumps"), "--lake", str(lake)]
     code = run_tokens([*tokens, "--report", str(page), "--quiet"])
     assert code in {0, 3}
-    found: pl.DataFrame = querying.rows_of(lake, SUSPECTS)
+    found = querying.rows_of(lake, SUSPECTS)
     return found["rank"].to_list(), page.read_text(encoding="utf-8"), hang.blamed
 
 
@@ -34,7 +32,7 @@ def test_a_stuck_rank_is_named_on_the_page(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", HANGS)
-def test_each_kind_from_files_to_the_page(kind: str, tmp_path: Path) -> None:
+def test_each_kind_from_files_to_the_page(kind: Kind, tmp_path: Path) -> None:
     found, page, blamed = run(kind, tmp_path)
     assert set(blamed) <= set(found)
     assert len(found) <= 4

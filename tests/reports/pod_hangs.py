@@ -36,8 +36,8 @@ def hangs(run: str = RUN) -> dict[type[Table], list[Row]]:
 
 
 def _suspect(position: int, rank: int) -> Row:
-    is_root = rank == 5  # noqa: PLR2004 - the rank of the docstring
-    depth = 0 if is_root else 1 if rank > 3 else 2  # noqa: PLR2004
+    is_root = rank == 5
+    depth = 0 if is_root else 1 if rank > 3 else 2
     return {
         "position": position,
         "rank": rank,
@@ -69,5 +69,5 @@ def _wait(operation: int, rank: int, role: str) -> Row:
         "is_p2p": False,
         "sequence": 41,
         "rule": "never_entered" if role == "awaited" else None,
-        "is_candidate": rank == 5,  # noqa: PLR2004 - the rank of the docstring
+        "is_candidate": rank == 5,
     }

@@ -86,9 +86,11 @@ def test_of_many_ranks_those_alike_are_one_bar(scope: Scope, ranks: int) -> None
 def test_a_hang_of_polls_has_places_in_groups(scope: Scope) -> None:
     rows = hangs()
     rows[Hangs][0] |= {"source": "polls", "hang_id": "poll 0xab"}
-    for row in rows[HangSuspects]:
-        place = {"rank": None, "rank_in_group": row["rank"], "host": "10.0.0.1"}
-        row |= place | {"hang_id": "poll 0xab", "rule": "behind", "depth": None}
+    told = {"hang_id": "poll 0xab", "rule": "behind", "depth": None, "rank": None}
+    rows[HangSuspects] = [
+        row | told | {"rank_in_group": row["rank"], "host": "10.0.0.1"}
+        for row in rows[HangSuspects]
+    ]
     rows[HangWaits] = []
     content = build(rows, scope)
     assert "rank 5 of 3:[4,5,6,7] on 10.0.0.1 is behind the others" in content.heading
