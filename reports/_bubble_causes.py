@@ -64,7 +64,7 @@ def chart(known: pl.DataFrame, scope: Scope) -> list[Chart]:
             title="What adds to the bubble, all stages together [GPU-s]",
             summary=f"{plural(drawn.height, 'bar')}, the longest {drawn['text'][0]},"
             f" {drawn['label'][0]}.",
-            spec=bars.ranking(drawn, "GPU time without a pass [GPU-s]", _TIPS),
+            spec=bars.ranking(drawn, "GPU time [GPU-s]", _TIPS),
             numbers=numbers,
             sql=_sql.filled(_SQL, where=_sql.where(*_CONDITIONS, scope.sql())),
             about=_ABOUT,

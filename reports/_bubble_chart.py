@@ -87,7 +87,7 @@ def chart(bubbles: pl.DataFrame, scope: Scope) -> list[Chart]:
     ]
 
 
-_UNIT: Final = "share of the compute of the stage [%]"
+_UNIT: Final = "share of its compute [%]"
 _RANK_STEPS: Final = "steps of ranks"
 
 
