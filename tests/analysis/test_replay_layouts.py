@@ -76,3 +76,49 @@ def test_ranks_of_a_stage_are_lanes_that_only_clipping_joins() -> None:
     usual = replay_of(one)
     times = usual.step_times(usual.own_ns()).tolist()
     assert replay.step_times(replay.own_ns()).tolist() == times
+
+
+@pytest.mark.parametrize("chunks", [1, 2])
+def test_transfers_at_the_ends_of_a_step_serve_no_pass(chunks: int) -> None:
+    """A receive after the last pass, and a send before the first, are not launched."""
+    simulation = simulate(replace(PLAN, stages=3, microbatches=6, chunks=chunks))
+    rows = operations(simulation)
+    seat = ("step", "rank")
+    end = pl.col("start_ns") + pl.col("duration_ns")
+    is_forward = pl.col("kind") == "forward-compute"
+    is_backward = pl.col("kind") == "backward-compute"
+    last = pl.col("start_ns").filter(is_forward).max().over(seat)
+    first = end.filter(is_backward).min().over(seat)
+    added = [
+        rows.with_columns(start_ns=at)
+        .unique(seat, keep="first", maintain_order=True)
+        .filter(pl.col("pp_rank") == 1)
+        .with_columns(
+            kind=pl.lit(kind),
+            sequence=pl.lit(None, pl.Int64),
+            duration_ns=pl.lit(1_000, pl.Int64),
+        )
+        for kind, at in (
+            ("forward-recv", last + 100_000),
+            ("backward-send", first - 100_000),
+        )
+    ]
+    replay = replay_of(pl.concat([rows, *added]))
+    assert replay.operations.height == rows.height + sum(len(one) for one in added)
+    times = replay.step_times(replay.own_ns()).tolist()
+    assert times == simulation.step_ns.tolist()
+
+
+def test_the_first_receive_of_the_first_chunk_may_be_missing() -> None:
+    simulation = simulate(replace(PLAN, stages=3, microbatches=6, chunks=2))
+    rows = operations(simulation)
+    first = (
+        (pl.col("kind") == "forward-recv")
+        & (pl.col("pp_rank") == 0)
+        & (pl.col("sequence") == 0)
+    )
+    some = rows.filter(~first)
+    assert some.height < rows.height
+    replay = replay_of(some)
+    times = replay.step_times(replay.own_ns()).tolist()
+    assert times == simulation.step_ns.tolist()
