@@ -116,9 +116,8 @@ def joint_of(
         asked: What was answered.
         rows: Its answers, rows of the result table.
     """
-    good = {
-        row["repair"] for row in rows if row["is_beyond_noise"] and not row["is_bound"]
-    }
+    sure = [row for row in rows if row["is_beyond_noise"] and row["is_reliable"]]
+    good = {row["repair"] for row in sure if not row["is_bound"]}
     return _together(
         [
             (asked.wishes[name], asked.parts[name])

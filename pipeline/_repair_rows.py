@@ -7,7 +7,7 @@ from typing import Any, Final
 import polars as pl
 
 from reports._numbers import THIN, compact, duration
-from reports.dollars import Price, dollars, in_words, price_of
+from reports.dollars import CENT, Price, dollars, in_words, price_of
 
 #: Columns of an answer, in order.
 _FIRST: Final = ("run_id", "repair", "method", "scope", "ranks", "steps", "ranks_held")
@@ -108,7 +108,12 @@ def _gpu_time(gpu_ns: Decimal | None) -> str:
 
 
 def _usd_text(usd: float | None) -> str:
-    return _DASH if usd is None else _plain(in_words(Decimal(str(usd))))
+    if usd is None:
+        return _DASH
+    amount = Decimal(str(usd))
+    if -CENT < amount < 0:
+        return f"> -{CENT} USD"
+    return _plain(in_words(amount))
 
 
 def _interval(row: Mapping[str, Any]) -> str:

@@ -138,7 +138,8 @@ def _ranked(lake: Snapshot, run_id: str | None) -> pl.DataFrame:
         whose = f"run {run_id!r}" if run_id is not None else f"{lake.root}"
         message = f"{whose}: no repair was weighed; run gpuledger analyze first"
         raise SettingError(message)
-    is_worth = pl.col("is_beyond_noise") & ~pl.col("is_bound")
+    is_sure = pl.col("is_beyond_noise") & pl.col("is_reliable")
+    is_worth = is_sure & ~pl.col("is_bound")
     return rows.sort(
         pl.col("run_id"),
         is_worth,
