@@ -28,8 +28,8 @@ from ingest.synthetic.pipeline import (
     operations,
     simulate,
 )
-from ingest.tables import Jobs, Operations
-from tests.analysis.ledgers import booked, job, rows
+from ingest.tables import Jobs, Operations, StepTimings
+from tests.analysis.ledgers import booked, job, rows, step
 from tests.ingest.tiny import candidate, ingest
 
 HOUR: Final = 3_600 * 10**9
@@ -242,6 +242,31 @@ def test_undated_operations_move_nothing_that_is_dated() -> None:
     assert found == {"unattributed": 16 * HOUR}
     starts = with_them[Attempts].collect()["start_ns"].to_list()
     assert starts == [begun]
+
+
+def test_operations_tell_more_of_a_step_than_its_log() -> None:
+    # GIVEN a step log beside dated operations; steps wait 0.5 ms for their input, which
+    # operations show as the idle 1 ms after each
+    simulation = simulate(Pipeline(2, 4, steps=3))
+    made = operations(simulation)
+    length = int(simulation.step_ns[0])
+    begun = made.group_by("step").agg(pl.col("start_ns").min()).sort("step").rows()
+    log = [
+        step(rank, number, start, start + length + MS, data_ns=MS // 2, wait_ns=7)
+        for rank in (0, 1)
+        for number, start in begun
+    ]
+    tables = {Operations: made.lazy(), StepTimings: rows(StepTimings, *log)}
+    ledger = booked(tables)[LostTime].collect()
+    # THEN each step is split by its operations, and the stall is part of what is idle
+    assert ledger["basis"].unique().to_list() == ["operations"]
+    found = accounts(ledger)
+    assert sum(found.values()) == 2 * 3 * (length + MS)
+    assert found["data_stall"] == 2 * 3 * MS // 2
+    assert found["idle"] == 2 * 3 * MS // 2
+    computed = simulation.pipeline
+    passes = 4 * (computed.forward_ns + computed.backward_ns) + computed.optimizer_ns
+    assert found["productive"] == 2 * 3 * passes
 
 
 @pytest.fixture(scope="module", params=["AR", "ST"])
