@@ -1,11 +1,12 @@
 """What the clocks of all runs were seen to show, a batch of groups at a time."""
 
 from collections.abc import Callable
-from typing import Final
+from typing import Final, NamedTuple
 
 import polars as pl
 
 from analysis._clock_ends import common_ends
+from analysis._clock_hosts import split_hosts, trace_deviations
 from analysis._clock_windows import sightings
 from analysis._collective_arrivals import with_arrivals
 from analysis._collective_batches import in_batches
@@ -14,21 +15,32 @@ from analysis._trace_attempts import place_traces
 from ingest.tables import Collectives
 
 
+class Seen(NamedTuple):
+    """What the clocks of all runs showed.
+
+    Attributes:
+        times: When each clock was read: rows of `sightings`.
+        ends: Rows of `common_ends` with `moment` and `group`, which number the
+            collectives and their groups.
+        split: Hosts whose traces disagree: rows of `split_hosts`.
+    """
+
+    times: pl.DataFrame
+    ends: pl.DataFrame
+    split: pl.DataFrame
+
+
 def seen_by_clocks(
     collectives: pl.LazyFrame,
     attempts: pl.LazyFrame,
     name: Callable[[pl.LazyFrame], pl.LazyFrame],
-) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Return when each clock was read, and the moments that several saw.
+) -> Seen:
+    """Return what clocks showed, and the hosts that have more than one.
 
     Args:
         collectives: Rows of Collectives.
         attempts: Rows of Attempts.
         name: What gives each row its `clock`.
-
-    Returns:
-        Rows of `sightings`, and rows of `common_ends` with `moment` and `group`, which
-        number the collectives and their groups.
     """
     on_gpu = Collectives.time_basis.col == "gpu"
     timed = collectives.filter(on_gpu, Collectives.start_ns.col.is_not_null())
@@ -37,13 +49,13 @@ def seen_by_clocks(
         [sightings(placed), _spanning(placed)], engine="streaming"
     )
     shared = timed.join(groups.lazy(), on=list(_GROUP), how="semi")
-    ends = [
-        common_ends(name(with_arrivals(match(batch, attempts))))
-        .collect()
-        .with_columns(batch=pl.lit(number))
-        for number, batch in enumerate(in_batches(shared))
-    ]
-    return seen, _numbered(pl.concat(ends))
+    ends, deviations = [], []
+    for number, batch in enumerate(in_batches(shared)):
+        rows = name(with_arrivals(match(batch, attempts)))
+        found, apart = pl.collect_all([common_ends(rows), trace_deviations(rows)])
+        ends.append(found.with_columns(batch=pl.lit(number)))
+        deviations.append(apart)
+    return Seen(seen, _numbered(pl.concat(ends)), split_hosts(pl.concat(deviations)))
 
 
 _GROUP: Final = ("run_id", "group_id")
@@ -56,9 +68,13 @@ _TOLD: Final = (
 
 
 def _spanning(rows: pl.LazyFrame) -> pl.LazyFrame:
-    """Return the groups that meet on more than one clock."""
-    clocks = rows.group_by(_GROUP).agg(clocks=pl.col("clock").n_unique())
-    return clocks.filter(pl.col("clocks") > 1).select(_GROUP)
+    """Return the groups that meet on more than one clock; of one host, on traces."""
+    groups = rows.group_by(_GROUP).agg(
+        clocks=pl.col("clock").n_unique(), traces=pl.col("trace_id").n_unique()
+    )
+    is_one_host = (pl.col("clocks").max() == 1).over("run_id")
+    spans = (pl.col("clocks") > 1) | (is_one_host & (pl.col("traces") > 1))
+    return groups.filter(spans).select(_GROUP)
 
 
 def _numbered(ends: pl.DataFrame) -> pl.DataFrame:

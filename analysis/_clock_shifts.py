@@ -6,6 +6,7 @@ from typing import Final
 import polars as pl
 
 from analysis._analysis import Frames
+from analysis._clock_hosts import HOST
 from analysis._clock_names import hosts_of_ranks, name_clocks
 from analysis.clock_offsets import ClockOffsets
 from analysis.gpus import Gpus
@@ -53,7 +54,7 @@ def without_offsets(rows: pl.LazyFrame, clocks: Clocks | None) -> pl.LazyFrame:
     if clocks is None:
         alone = {"clock": pl.lit(""), "component": pl.lit(0, pl.Int32)}
         return rows.with_columns(**alone, unsure_ns=pl.lit(0, pl.Int64))
-    named = name_clocks(rows, clocks.hosts)
+    named = name_clocks(rows, clocks.hosts, _split(clocks.offsets))
     on_gpu = pl.col("time_basis") == "gpu"
     time = pl.when(on_gpu).then("start_ns").fill_null(0)
     models = _models(clocks.offsets).sort("from_ns")
@@ -79,6 +80,13 @@ def without_offsets(rows: pl.LazyFrame, clocks: Clocks | None) -> pl.LazyFrame:
 
 
 _MODEL: Final = ("reference_ns", "offset_ns", "drift_ppm", "is_corrected")
+
+
+def _split(offsets: pl.LazyFrame) -> pl.LazyFrame:
+    """Return the hosts whose traces were given clocks of their own."""
+    own = ClockOffsets.host.col.is_not_null()
+    own &= ClockOffsets.host.col != ClockOffsets.clock.col
+    return offsets.filter(own).select(HOST).unique()
 
 
 def _models(offsets: pl.LazyFrame) -> pl.LazyFrame:

@@ -1,13 +1,16 @@
 """One row per clock and spell: how far it is from the others, and how sure that is."""
 
+from functools import partial
 from typing import ClassVar, Final
 
 import dataframely as dy
+import polars as pl
 
 from analysis._analysis import Analysis, Frames, Results, Thresholds
 from analysis._clock_answers import answers
+from analysis._clock_hosts import NOWHERE
 from analysis._clock_names import hosts_of_ranks, name_clocks
-from analysis._clock_seen import seen_by_clocks
+from analysis._clock_seen import Seen, seen_by_clocks
 from analysis.attempts import Attempts
 from analysis.gpus import Gpus
 from ingest.tables import Collectives, Table
@@ -21,7 +24,10 @@ class ClockOffsets(Table):
 
     run_id = c.identifier("Run that the row belongs to.")
     attempt = c.index("Attempt of the run, counted from zero.")
-    clock = c.identifier("Host whose clock it is; its trace where no host is known.")
+    clock = c.identifier(
+        "Host whose clock it is; its trace where no host is known, or where traces of"
+        " the host disagree."
+    )
     spell = c.index("Spell of profiling, ten minutes at most, counted from zero.")
     host = c.identifier("Node of the clock.", nullable=True)
     state = c.choice(
@@ -85,14 +91,16 @@ def find_clock_offsets(
         One row per clock and spell; none where no time is of a GPU's clock.
     """
     hosts = hosts_of_ranks(Gpus.create_empty().lazy() if gpus is None else gpus)
-    seen, ends = seen_by_clocks(
-        collectives, attempts, lambda rows: name_clocks(rows, hosts)
-    )
-    rows = (
-        answers(seen, ends)
-        .rename({"window": "spell"})
-        .select(ClockOffsets.column_names())
-    )
+
+    def see(split: pl.DataFrame) -> Seen:
+        names = partial(name_clocks, hosts=hosts, split=split.lazy())
+        return seen_by_clocks(collectives, attempts, names)
+
+    seen = see(NOWHERE)
+    if seen.split.height:
+        seen = see(seen.split)
+    told = answers(seen.times, seen.ends).rename({"window": "spell"})
+    rows = told.select(ClockOffsets.column_names())
     return ClockOffsets.validate(rows.sort(ClockOffsets.key), cast=True)
 
 

@@ -1,12 +1,14 @@
 """Clocks set up to 1 ms and 50 ppm wrong: found again within 20 us, at every moment."""
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import polars as pl
 import pytest
 
 from analysis._clock_answers import answers
+from analysis._clock_hosts import NOWHERE
 from analysis._clock_names import hosts_of_ranks, name_clocks
 from analysis._clock_seen import seen_by_clocks
 from analysis.clock_offsets import find_clock_offsets
@@ -97,10 +99,10 @@ def test_neither_the_order_of_rows_nor_fewer_of_them_matter() -> None:
     # of the ends, at most a fourth are fitted: the lines are the same within 5 us
     rows = Collectives.cast(read.lazy())
     hosts = hosts_of_ranks(Gpus.create_empty().lazy())
-    seen, ends = seen_by_clocks(
-        rows, NO_ATTEMPTS, lambda known: name_clocks(known, hosts)
-    )
-    few = answers(seen, ends, most_ends=ends.height // 4).sort("clock")
+    names = partial(name_clocks, hosts=hosts, split=NOWHERE.lazy())
+    seen = seen_by_clocks(rows, NO_ATTEMPTS, names)
+    most = seen.ends.height // 4
+    few = answers(seen.times, seen.ends, most).sort("clock")
     assert (few["collectives_count"] < whole["collectives_count"]).all()
     apart = few["offset_ns"] - whole["offset_ns"]
     assert apart.abs().max() < 5_000  # type: ignore[operator]

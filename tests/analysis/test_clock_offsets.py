@@ -72,6 +72,28 @@ def test_ranks_of_a_host_share_its_clock() -> None:
     assert told[1]["offset_ns"] == AHEAD - 4_500
 
 
+def test_traces_of_a_host_that_disagree_are_clocks_of_their_own() -> None:
+    # two profilers of one host that set their clocks apart: 100 us cannot be exits
+    rows = met(5, {0: 0, 1: 100_000}, host="a")
+    zero, one = offsets(*rows)
+    assert (zero["clock"], zero["host"]) == ("t0", "a")
+    assert (one["clock"], one["offset_ns"], one["is_corrected"]) == (
+        "t1",
+        100_000,
+        True,
+    )
+    assert {row["clock_residual_ns"] for row in measure(*rows)} == {0}
+
+
+def test_traces_of_a_host_that_agree_are_one_clock() -> None:
+    (row,) = offsets(*met(5, {0: 0, 1: 30_000}, host="a"))
+    assert (row["clock"], row["state"], row["collectives_count"]) == (
+        "a",
+        "reference",
+        0,
+    )
+
+
 def test_the_host_map_names_the_clock() -> None:
     gpus = pl.DataFrame(
         [
