@@ -14,6 +14,9 @@ from reports.theme import INK, PAPER, finished
 _BAND: Final = 0.72
 _MARK: Final = 0.9
 
+#: Room beyond the longest bar, so that the last number of the axis fits a phone.
+_ROOM: Final = 1.06
+
 
 def phases(
     rows: pl.DataFrame,
@@ -31,7 +34,8 @@ def phases(
         tips: Columns and titles of the tooltip.
     """
     shown = _parts.stacked(_parts.told_apart(rows), "label", colours)
-    largest = max(_parts.largest(shown, column) for column in ("end", "expected"))
+    longest = max(_parts.largest(shown, column) for column in ("end", "expected"))
+    largest = longest * _ROOM
     axis = _parts.number_axis(unit, largest)
     axis["format"] = ".0%"
     base = alt.Chart(shown).encode(y=_parts.rows_axis(shown))
