@@ -1,5 +1,6 @@
 """Scores of ranks, against their formulae."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -134,3 +135,38 @@ def test_kinds_of_operations_are_sections() -> None:
     assert set(told["section"]) == {"backward-compute", "forward-compute", "step"}
     # 100 + 200 against 200 + 200: three quarters are not below three quarters
     assert flagged.rows() == [("forward-compute", 1, 0.5)]
+
+
+def published(shared: Path, name: str) -> pl.DataFrame:
+    """Operations of a trace that ByteDance published."""
+    folder = shared / "data" / "nccl" / "ByteDance-Seed_StragglerAnalysis"
+    rows = pl.read_parquet(folder / f"trace-{name}.parquet").select(
+        "step",
+        "rank",
+        file_id=pl.lit("f"),
+        run_id=pl.lit(name),
+        attempt=pl.lit(0),
+        trace_id=pl.lit("t"),
+        kind=pl.col("optype").cast(pl.String),
+        duration_ns=(pl.col("duration").cast(pl.Float64) * 1e9).round(),
+    )
+    return table(Operations, rows)
+
+
+@pytest.mark.parametrize(
+    ("name", "slow", "forward_score"),
+    [
+        ("AR", {0}, 0.22 / 0.55),  # one slow worker: 0.55 s where others take 0.22 s
+        ("ST", {6, 7}, 0.067 / 0.140),  # the last stage: 0.140 s against 0.067 s
+    ],
+)
+def test_published_traces_name_the_published_causes(
+    shared: Path, name: str, slow: set[int], forward_score: float
+) -> None:
+    told = scores((Operations, published(shared, name)))
+    flagged = told.filter("is_flagged")
+    assert set(flagged["rank"]) == slow
+    forward = flagged.filter(pl.col("section") == "forward-compute")
+    assert forward["relative_score"].to_list() == pytest.approx(
+        [forward_score] * len(slow), rel=0.02
+    )
