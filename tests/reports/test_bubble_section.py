@@ -6,11 +6,10 @@ from typing import Any
 from analysis.lost_time import LostTime
 from analysis.pipeline_bubbles import PipelineBubbles
 from analysis.runs import Runs
-from ingest.tables import Table
 from reports._blind_work import untraced
 from reports._section import Content, Scope
 from reports.pipeline_bubbles import SECTION
-from tests.reports.builder import RUN, Row, framed
+from tests.reports.builder import RUN, framed
 from tests.reports.conftest import MakeScope
 from tests.reports.pod_pipeline import bubbles
 
@@ -82,10 +81,7 @@ def test_stages_of_several_runs_are_told_apart(make_scope: MakeScope) -> None:
 def test_a_run_that_operations_tell_has_no_untraced_gpus(scope: Scope) -> None:
     booked = {"run_id": RUN, "attempt": 0, "day": "2026-11-18", "gpu_ns": Decimal(5)}
     told = booked | {"category": "productive", "basis": "operations"}
-    rows: dict[type[Table], list[Row]] = {
-        Runs: [{"run_id": RUN, "gpu_count": 8}],
-        LostTime: [told],
-    }
-    assert untraced(framed(rows), scope) is None
-    rows[LostTime].append(booked | {"category": "unattributed", "basis": "none"})
-    assert untraced(framed(rows), scope) is not None
+    untold = booked | {"category": "unattributed", "basis": "none"}
+    runs = [{"run_id": RUN, "gpu_count": 8}]
+    assert untraced(framed({Runs: runs, LostTime: [told]}), scope) is None
+    assert untraced(framed({Runs: runs, LostTime: [told, untold]}), scope) is not None
