@@ -7,12 +7,11 @@ import polars as pl
 
 from analysis import Frames
 from analysis.stragglers import StragglerSteps
-from ingest.phrases import phrase
 from reports import _runs, _sql
-from reports._numbers import duration, grouped, percent
+from reports._episode_shown import SPELL_TIPS, STEP_TIPS, bands, points
+from reports._numbers import duration, grouped
 from reports._section import About, Chart, Scope
 from reports._slow_ranks import who
-from reports._texts import said_by
 from reports._words import name, plural
 from reports.theme import COLOURS, HEAT, INK
 
@@ -54,13 +53,6 @@ _ABOUT: Final = About(
     blind_spots="A spell of fewer steps than the search sees is not drawn. What all"
     " ranks are slow in together raises both lines, and is no straggler.",
 )
-
-_STEP_TIPS: Final = (
-    ("steps", "steps"),
-    ("slowest_text", "slowest rank"),
-    ("typical_text", "median rank"),
-)
-_SPELL_TIPS: Final = (("who", "who"), ("text", "slower by"), ("steps", "steps"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,18 +123,18 @@ def _described(bins: pl.DataFrame, spells: pl.DataFrame, strip: _Strip) -> Chart
     most = float(bins["slowest_ns"].max() or 0)  # type: ignore[arg-type]
     top = min(most, _MOST_TIMES * typical) if typical else most
     unit, per = ("s", 1.0) if typical >= _SECOND_NS else ("ms", 1e-3)
-    drawn = _drawn(bins, strip, top, _SECOND_NS * per)
-    bands = _spells(spells.head(_MOST_SPELLS), bins)
+    drawn = points(bins, strip.width, top, _SECOND_NS * per)
+    shaded = bands(spells.head(_MOST_SPELLS), bins)
     return Chart(
         name="stragglers-steps",
         title=f"Own work of each step, run {name(strip.run_id)} [{unit}]",
         summary=_summary(spells, typical),
         spec=strips.strip(
             drawn,
-            bands,
+            shaded,
             f"own work [{unit}]",
             top / _SECOND_NS / per,
-            (_STEP_TIPS, _SPELL_TIPS),
+            (STEP_TIPS, SPELL_TIPS),
         ),
         numbers=bins,
         sql=_sql.filled(_SQL, run=_sql.literal(strip.run_id), width=str(strip.width)),
@@ -180,37 +172,3 @@ def _sample(bins: pl.DataFrame, spells: pl.DataFrame, strip: _Strip, top: float)
     if more > 0:
         told.append(f"{plural(more, 'spell')} that cost less not drawn")
     return "; ".join(told)
-
-
-def _drawn(bins: pl.DataFrame, strip: _Strip, top: float, unit: float) -> pl.DataFrame:
-    last = pl.col("from_step") + strip.width - 1
-    steps = phrase("{} to {}", "from_step", last) if strip.width > 1 else None
-    return bins.select(
-        step=pl.col("from_step") + (strip.width - 1) / 2,
-        typical=pl.col("typical_ns").clip(0, top) / unit,
-        slowest=pl.col("slowest_ns").clip(0, top) / unit,
-        steps=pl.col("from_step").cast(pl.String) if steps is None else steps,
-        slowest_text=said_by("slowest_ns", duration),
-        typical_text=said_by("typical_ns", duration),
-    )
-
-
-def _spells(spells: pl.DataFrame, bins: pl.DataFrame) -> pl.DataFrame:
-    rows = spells.to_dicts()
-    middle = (bins["from_step"].min() + bins["from_step"].max()) / 2  # type: ignore[operator]
-    slower = [percent(float(row["slowdown_ratio"]) - 1) for row in rows]
-    names = [who(row) for row in rows]
-    halves = (pl.col("first_step") + pl.col("last_step")) / 2
-    return spells.with_row_index("lane").select(
-        pl.col("lane").cast(pl.Int64),
-        from_step="first_step",
-        to_step=pl.col("last_step") + 1,
-        is_late=halves > middle,
-        who=pl.Series(names, dtype=pl.String),
-        text=pl.Series(slower, dtype=pl.String),
-        label=pl.Series(
-            [f"{n}: {s} slower" for n, s in zip(names, slower, strict=True)],
-            dtype=pl.String,
-        ),
-        steps=phrase("{} to {}", "first_step", "last_step"),
-    )
