@@ -53,31 +53,35 @@ def spent(rows: pl.LazyFrame, windows: pl.LazyFrame) -> pl.LazyFrame:
         step and the last, the rest of what communication compute does not hide, and
         compute. The rest of the window is idle. [ns]
     """
-    by = list(RANK_STEP)
     known = _clipped(rows, windows).collect().lazy()
+    joined = windows
+    for part in _parts(known, windows):
+        joined = joined.join(part, on=list(RANK_STEP), how="left")
+    sums = ("replicas_ns", "stages_ns", "quiet_ns", "told_ns", "seen_ns", "open_ns")
+    return joined.with_columns(pl.col(sums).fill_null(0)).select(
+        *[*RANK_STEP, "replicas_ns", "stages_ns", "quiet_ns"],
+        communication_ns=pl.col("seen_ns") - pl.col("told_ns"),
+        compute_ns=pl.col(END) - pl.col(START) - pl.col("open_ns"),
+    )
+
+
+def _parts(known: pl.LazyFrame, windows: pl.LazyFrame) -> tuple[pl.LazyFrame, ...]:
+    """Return sums by rank and step, of those that have any."""
+    by = list(RANK_STEP)
     computed = known.filter(pl.col("role") == "compute")
     others = known.filter(pl.col("role") != "compute")
     gaps = gaps_of(computed, windows, by).collect().lazy()
-    left = _left_early(known, windows)
-    both = pl.concat([others, left], how="diagonal")
+    both = pl.concat([others, _left_early(known, windows)], how="diagonal")
     held = blocked_by(both, gaps, by).collect().lazy()
-    length = (pl.col(END) - pl.col(START)).sum()
-    waits = held.group_by(by).agg(
-        replicas_ns=_of_role(("replicas",)),
-        stages_ns=_of_role(("stages", "end")),
-        told_ns=_of_role(("replicas", "stages")),
-    )
-    exposed = split_by_windows(others, gaps, by).group_by(by).agg(seen_ns=union_ns())
-    open_time = gaps.group_by(by).agg(open_ns=length)
-    joined = windows
-    for part in (waits, exposed, open_time, _quiet(known, both, gaps)):
-        joined = joined.join(part, on=by, how="left")
-    zero = pl.col("replicas_ns", "stages_ns", "told_ns", "seen_ns", "open_ns")
-    return joined.with_columns(zero.fill_null(0)).select(
-        *[*by, "replicas_ns", "stages_ns"],
-        pl.col("quiet_ns").fill_null(0),
-        communication_ns=pl.col("seen_ns") - pl.col("told_ns"),
-        compute_ns=pl.col(END) - pl.col(START) - pl.col("open_ns"),
+    return (
+        held.group_by(by).agg(
+            replicas_ns=_of_role(("replicas",)),
+            stages_ns=_of_role(("stages", "end")),
+            told_ns=_of_role(("replicas", "stages")),
+        ),
+        split_by_windows(others, gaps, by).group_by(by).agg(seen_ns=union_ns()),
+        gaps.group_by(by).agg(open_ns=(pl.col(END) - pl.col(START)).sum()),
+        _quiet(known, both, gaps),
     )
 
 
