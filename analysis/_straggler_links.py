@@ -40,10 +40,12 @@ def links_of(
         `errors` (of the worst port), `errors_per_hour` and `errors_per_hour_job`, and
         the same with `queues`.
     """
-    places = seats.filter(pl.col("host").is_not_null()).select(*RANK, "host", "nic")
+    known = seats.filter(pl.col("host").is_not_null())
+    places = known.select(*RANK, "host", "nic", of_cluster="cluster")
     own = spans.join(places, on=list(RANK))
     run = spans.group_by("run_id").agg(pl.col("from_ns").min(), pl.col("to_ns").max())
-    others = places.select("run_id", "host").unique().join(run, on="run_id")
+    hosts = places.select("run_id", "host", "of_cluster").unique()
+    others = hosts.join(run, on="run_id")
     counted = _counted(links, own, ["spell", "nic"])
     is_its = pl.col("port").str.starts_with(pl.col("nic")).fill_null(value=True)
     ports = counted.filter(is_its)
@@ -76,12 +78,13 @@ def _counted(
     """Return by how much the counters of ports rose in each owner's spans."""
     time = LinkSamples.time_ns.col
     near = time.is_between(spans["from_ns"].min(), spans["to_ns"].max())
-    hosts = spans.select(*owner, "host", "from_ns", "to_ns").group_by(*owner, "host")
+    hosts = spans.group_by(*owner, "host", "of_cluster")
     bounds = hosts.agg(pl.col("from_ns").min(), pl.col("to_ns").max())
+    same = (LinkSamples.cluster.col == pl.col("of_cluster")).fill_null(value=True)
     inside = (
         links.filter(near)
         .join(bounds.lazy(), on="host")
-        .filter(time.is_between(pl.col("from_ns"), pl.col("to_ns")))
+        .filter(same & time.is_between(pl.col("from_ns"), pl.col("to_ns")))
     )
     series = inside.group_by(*owner, *_PORT, "series").agg(
         pl.len().cast(pl.Int64).alias("link_rows"),
