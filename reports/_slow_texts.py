@@ -51,6 +51,7 @@ def paragraphs(
             "The cost is a counterfactual: what the slowest would have taken with the"
             " flagged at their peers' median. It need not equal straggler wait in the"
             " ledger, and gains of single repairs do not add."
+            f"{_joint(slow, frames, scope)}"
         )
     return [*[text for text in said_of if text], *_late(slow, frames, scope)]
 
@@ -107,6 +108,19 @@ def _why_not(row: dict[str, object]) -> str:
     steps = int(str(row["steps_tested"] or 0))
     seen = f" ({grouped(steps)} with known waits)" if verdict == FEW_STEPS else ""
     return f"{run}{among}, because {_VERDICTS[verdict]}{seen}"
+
+
+def _joint(slow: pl.DataFrame, frames: Frames, scope: Scope) -> str:
+    """Return what all repairs together save, where there are several."""
+    if slow.height == 1:
+        return ""
+    runs = slow["run_id"].unique().to_list()
+    steps = scope.of_runs(frames[StragglerSteps]).filter(pl.col("run_id").is_in(runs))
+    lost = steps.select(pl.col("lost_gpu_ns").cast(pl.Int128).sum()).collect().item()
+    if not lost:
+        return ""
+    unit = _ledger.unit_for(int(lost))
+    return f" All repaired together save {compact(unit.of(int(lost)))} {unit.name}."
 
 
 def _jitter(tests: pl.DataFrame, frames: Frames, scope: Scope) -> str:

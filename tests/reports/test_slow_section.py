@@ -87,7 +87,7 @@ def rows(**test: Any) -> Rows:
             "slowest_work_ns": S * (80 if step == 0 else 2),
             "typical_work_ns": S,
             "ranks_seen": 16,
-            "lost_gpu_ns": Decimal(0),
+            "lost_gpu_ns": Decimal(4 * S),
             "jitter_gpu_ns": Decimal(0),
         }
         for step in range(STEPS)
@@ -183,3 +183,9 @@ def test_the_source_is_told_and_what_it_cannot_tell(
     (paragraph,) = [text for text in content.paragraphs if text.startswith(said)]
     assert paragraph.endswith("what the step log calls so.")
     assert any("fewer than 30 steps" in text for text in content.paragraphs)
+
+
+def test_the_joint_gain_is_told_beside_single_ones(scope: Scope) -> None:
+    # 900 steps of 4 GPU-seconds are an hour; the two spells alone 90 and 20 seconds
+    text = " ".join(built(scope, rows()).paragraphs)
+    assert "All repaired together save 1.00 GPU-hour" in text
