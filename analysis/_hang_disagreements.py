@@ -35,7 +35,7 @@ def disagreements_of(operations: pl.DataFrame, entries: pl.LazyFrame) -> pl.Data
     votes = entries.join(asked, on=_INSTANCE).select(
         "operation", "rank", "kind", "bytes_total", "dtype"
     )
-    rows = votes.collect(engine="streaming").sort("operation", "rank")
+    rows = votes.collect(engine="streaming").sort(pl.all())
     sized = pl.col("kind").is_in(SAME_SIZE).all().over("operation")
     rows = rows.with_columns(bytes_total=pl.when(sized).then("bytes_total"))
     for name, _ in _SIDES:
@@ -54,7 +54,9 @@ def disagreements_of(operations: pl.DataFrame, entries: pl.LazyFrame) -> pl.Data
         did_bytes="bytes_total",
         did_dtype="dtype",
     )
-    return judged.filter(pl.col("differs") != "").unique(("operation", "rank"))
+    return judged.filter(pl.col("differs") != "").unique(
+        ("operation", "rank"), keep="first", maintain_order=True
+    )
 
 
 def _with_minority(rows: pl.DataFrame, name: str) -> pl.DataFrame:

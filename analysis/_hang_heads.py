@@ -59,18 +59,20 @@ def heads_of(progress: Progress) -> pl.DataFrame:
 
 
 def _oldest(pending: pl.DataFrame) -> pl.DataFrame:
-    return pending.sort(*RANK, "event").unique(RANK, keep="first", maintain_order=True)
+    ties = (*RANK, "event", "group_id", "kind", "sequence", "peer_rank", "bytes_total")
+    return pending.sort(ties).unique(RANK, keep="first", maintain_order=True)
 
 
 def _without_bundles(progress: Progress) -> pl.DataFrame:
-    """Leave out what stands for several sends and receives, or names no other side.
+    """Leave out bundles of sends and receives, and what has no number or other side.
 
     Ranks of a pipeline bundle different sends and receives, so the numbers of a bundle
     differ between them; its parts have entries of their own.
     """
     paired = progress.counts.filter("is_paired").select(GROUP).unique()
     is_bundle = (pl.col("kind") == "coalesced") & pl.col("is_paired")
-    known = pl.col("peer_rank").is_not_null() | ~pl.col("is_p2p")
+    has_number = ~pl.col("is_p2p") & pl.col("sequence").is_not_null()
+    known = has_number | (pl.col("is_p2p") & pl.col("peer_rank").is_not_null())
     marked = progress.pending.join(
         paired.with_columns(is_paired=True), on=GROUP, how="left"
     )

@@ -112,4 +112,5 @@ def _numbered(
 ) -> pl.DataFrame:
     found = heads.join(operations.select("operation", *key), on=key)
     told = ("operation", *RANK, "is_weak", "is_started", "enqueue_ns")
-    return found.select(told).unique(("operation", *RANK), keep="first")
+    ordered = found.select(told).sort(told)
+    return ordered.unique(("operation", *RANK), keep="first", maintain_order=True)

@@ -16,17 +16,7 @@ _KINDS: Final = (
     ("wrong_collective", ("other_kind",)),
     ("wrong_size", ("other_size", "other_dtype")),
     ("rank_dead", ("no_dump",)),
-    (
-        "rank_stuck",
-        (
-            "never_entered",
-            "others_finished",
-            "finished_alone",
-            "not_started",
-            "left_open",
-        ),
-    ),
-    ("group_starved", ("never_sent", "never_received", "stands_elsewhere")),
+    ("group_starved", ("never_sent", "never_received")),
 )
 
 
@@ -130,13 +120,9 @@ def kind_of() -> pl.Expr:
         ).then(pl.lit(kind))
         for kind, broken in _KINDS
     ]
-    together = pl.when(rules.list.len() > 0).then(pl.lit("rank_stuck"))
     known = pl.col("candidates_count").is_between(1, MOST)
-    return (
-        pl.when(known)
-        .then(pl.coalesce(*named, together))
-        .otherwise(pl.lit("undecided"))
-    )
+    kind = pl.coalesce(*named, pl.lit("rank_stuck"))
+    return pl.when(known).then(kind).otherwise(pl.lit("undecided"))
 
 
 def verdicts(suspects: pl.DataFrame) -> pl.DataFrame:
