@@ -14,7 +14,7 @@ from reports._words import plural
 from reports.theme import INK, PAPER
 
 #: Nodes that stand side by side on a phone.
-_ABREAST: Final = 12
+_ABREAST: Final = 9
 
 #: Rows of nodes that are drawn one by one.
 _MOST_ROWS: Final = 8
