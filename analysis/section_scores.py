@@ -45,19 +45,18 @@ class SectionScores(Table):
         " `gpu_kernels` (compute kernels that all ranks have)."
     )
     rank = c.index("Global rank.")
-    median_ns = c.real(
-        "Median length of the section, over reports; null of kernels. [ns]",
-        nullable=True,
+    median_ns = c.duration_ns(
+        "Median length of the section, over reports; null of kernels.", nullable=True
     )
-    relative_score = c.ratio(
+    relative_score = c.real(
         "Least median of all ranks over this rank's; null: not measured.", nullable=True
     )
-    individual_score = c.ratio(
+    individual_score = c.real(
         "Best median of the rank so far over that of its last report; null: fewer than"
         " two reports.",
         nullable=True,
     )
-    lowest_individual_score = c.ratio(
+    lowest_individual_score = c.real(
         "The least that the individual score was in any report.", nullable=True
     )
     reports_count = c.count("Reports that the medians were taken in.")
@@ -99,7 +98,12 @@ def score_sections(
     scores = ("relative_score", "individual_score", "lowest_individual_score")
     below = pl.any_horizontal(pl.col(name) < threshold for name in scores)
     flagged = scored.with_columns(is_flagged=below.fill_null(value=False))
-    rows = flagged.select(SectionScores.column_names()).sort(SectionScores.key)
+    length = pl.col("median_ns").round()
+    rows = (
+        flagged.with_columns(length)
+        .select(SectionScores.column_names())
+        .sort(SectionScores.key)
+    )
     return SectionScores.validate(rows, cast=True)
 
 
