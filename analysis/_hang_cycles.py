@@ -11,6 +11,9 @@ Flags = npt.NDArray[np.bool_]
 #: Nodes of a cycle, from which on it is too long to look at each of them. [1]
 _LONGEST: Final = 128
 
+#: Parts from which on none is looked at: that many are no hang of a few ranks. [1]
+_MOST_PARTS: Final = 64
+
 
 def parts_without_exit(source: Numbers, target: Numbers, size: int) -> Numbers:
     """Return the part of each node from which no edge leads out; -1 for all others.
@@ -46,7 +49,8 @@ def on_every_cycle(
     found = np.zeros(ranks, dtype=bool)
     inside = (part[source] >= 0) & (part[source] == part[target])
     source, target = source[inside], target[inside]
-    for one in np.unique(part[source]):
+    parts = np.unique(part[source])
+    for one in parts if len(parts) <= _MOST_PARTS else ():
         held = part[source] == one
         nodes, both = np.unique(
             np.concatenate([source[held], target[held]]), return_inverse=True

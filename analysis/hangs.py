@@ -45,7 +45,7 @@ class Hangs(Table):
     ranks_waiting = c.number("Ranks that wait for others.")
     stuck_groups = c.number("Groups in which somebody waits.")
     kind = c.choice("What began it.", KINDS)
-    candidates_count = c.number("Ranks that fit the evidence; above four undecided.")
+    candidates_count = c.count("Ranks that fit the evidence; above four undecided.")
     verdict = c.text("The finding in words.")
 
 
@@ -77,7 +77,7 @@ class HangSuspects(Table):
     kind = c.identifier("Operation there.", nullable=True)
     sequence = c.number("Number of the operation in the group.", nullable=True)
     bytes_total = c.size_bytes("Size of its message.", nullable=True)
-    waiting_count = c.number("Ranks that wait for it directly.", nullable=True)
+    waiting_count = c.count("Ranks that wait for it directly.", nullable=True)
     last_group_id = c.identifier("Group of the last that it asked for.", nullable=True)
     last_kind = c.identifier("The last that it asked for.", nullable=True)
     last_sequence = c.number("Number of that in its group.", nullable=True)
