@@ -78,7 +78,9 @@ def _hull(spans: pl.DataFrame) -> pl.DataFrame:
 
 def _sums(losses: pl.DataFrame, normal: float) -> pl.DataFrame:
     late = (pl.col("ratio") > normal).cast(pl.Int64)
-    return losses.group_by("spell").agg(
+    # sums of decimals depend on their order
+    ordered = losses.sort("spell", "attempt", "step")
+    return ordered.group_by("spell", maintain_order=True).agg(
         attempt=pl.col("attempt").min(),
         first_step=pl.col("step").min(),
         last_step=pl.col("step").max(),

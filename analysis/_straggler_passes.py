@@ -117,7 +117,8 @@ def _lengths(beside: pl.DataFrame) -> pl.DataFrame:
         for name in kinds
     ]
     shortest = pl.col("own_ns").quantile(_SHORT, "linear").over(of_step)
-    told = cells.with_columns(*about, shortest=shortest / pl.col("short_ns"))
+    ordered = cells.sort(_PASS, nulls_last=True)
+    told = ordered.with_columns(*about, shortest=shortest / pl.col("short_ns"))
     return told.group_by("spell").agg(
         correlation=pl.corr("forward_own", "backward_own"),
         spread=pl.col("forward_own").std(),

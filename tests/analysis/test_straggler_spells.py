@@ -160,3 +160,14 @@ def test_all_ranks_that_are_slow_together_are_no_stragglers() -> None:
     for work in works:
         work[60:120] *= 1.3
     assert slow(works).is_empty()
+
+
+def test_the_order_of_rows_does_not_matter() -> None:
+    work = fleet(13)
+    work[33:73, SLOW] *= 1.1
+    work[120:164, 5] *= 1.3
+    log = step_log(work)
+    once = found((StepTimings, log))
+    again = found((StepTimings, log.sample(fraction=1, shuffle=True, seed=7)))
+    for table, rows in once.items():
+        assert rows.equals(again[table]), table
