@@ -6,7 +6,10 @@ import numpy.typing as npt
 from analysis._hang_cycles import on_every_cycle, parts_without_exit, steps_to
 
 
-def edges(*pairs: tuple[int, int]) -> tuple[npt.NDArray[np.int64], ...]:
+Numbers = npt.NDArray[np.int64]
+
+
+def edges(*pairs: tuple[int, int]) -> tuple[Numbers, Numbers]:
     both = np.array(pairs, dtype=np.int64).reshape(-1, 2)
     return both[:, 0], both[:, 1]
 
