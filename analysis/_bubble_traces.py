@@ -11,8 +11,8 @@ from analysis._replay import replays_of
 from analysis._replay_kinds import FORWARD, PASSES
 from analysis._replay_rows import UnfitTraceError, seat_rows
 from analysis._replay_steps import NotReplayable, Replay
+from analysis._replay_traces import is_in
 from analysis.intervals import END, START
-from ingest.tables import Operations
 
 #: Columns of a row of a trace and stage.
 ROW: Final = (
@@ -71,10 +71,8 @@ def _of_replay(replay: Replay) -> pl.DataFrame:
 
 def _of_rows(operations: pl.LazyFrame, found: NotReplayable) -> pl.DataFrame:
     """Measure a trace without a replay, where its rows tell their place."""
-    run, trace = pl.lit(found.run_id), pl.lit(found.trace_id)
-    is_one = (Operations.run_id.col == run) & (Operations.trace_id.col == trace)
     try:
-        rows = seat_rows(operations.filter(is_one).collect())
+        rows = seat_rows(operations.filter(is_in(found)).collect())
     except UnfitTraceError as unfit:
         return pl.DataFrame({"reason": [str(unfit)], "steps_count": [found.steps]})
     measured = _measured(rows.rename({"at_ns": START}), pl.col("position"))

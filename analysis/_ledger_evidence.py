@@ -9,6 +9,7 @@ import polars as pl
 from analysis._ledger_clock import on_a_clock
 from analysis._ledger_log import StepLog
 from analysis._overlap_windows import bounds_of_steps
+from analysis._step_times import MOMENT, clock_of, number_times
 from analysis.placing import place
 from ingest.tables import Collectives, Kernels, Operations
 
@@ -29,8 +30,8 @@ def traced_work(
 ) -> pl.LazyFrame:
     """Return the bounds of the work of each trace, device and step.
 
-    Operations of a trace are those of all its ranks in the same steps, which they begin
-    and leave together: each rank has the bounds of all.
+    Operations are those of all ranks in the same steps, which they begin and leave
+    together, whatever file each wrote: each rank has the bounds of all.
 
     Returns:
         Columns run_id, attempt, trace_id, device, rank, step (null: in no step),
@@ -38,18 +39,15 @@ def traced_work(
     """
     on_gpu = bounds_of_steps(kernels).lazy().rename({"first_ns": "start_ns"})
     finish = Operations.start_ns.col + Operations.duration_ns.col
-    timed = on_a_clock(operations)
+    timed = on_a_clock(operations.with_columns(clock=clock_of()))
     done = timed.with_columns(end_ns=finish, device=pl.lit(None, pl.Int32))
     end = pl.coalesce(Collectives.end_ns.col, Collectives.start_ns.col)
     joined = collectives.drop_nulls("start_ns").with_columns(end_ns=end)
     columns = [*_TRACED, "start_ns", pl.col("last_ns").alias("end_ns")]
-    step = ["run_id", "attempt", "trace_id", "step"]
-    together = (
-        done.group_by(_TRACED)
-        .agg(_BOUNDS)
-        .with_columns(
-            pl.col("start_ns").min().over(step), pl.col("end_ns").max().over(step)
-        )
+    own = done.group_by(*_TRACED, "clock").agg(_BOUNDS)
+    step = [*MOMENT, "time"]
+    together = number_times(own).select(
+        *_TRACED, pl.col("start_ns").min().over(step), pl.col("end_ns").max().over(step)
     )
     others = joined.group_by(_TRACED).agg(_BOUNDS)
     return pl.concat([on_gpu.select(columns), together, others]).collect().lazy()

@@ -11,6 +11,7 @@ from analysis._ledger_waiting import RANK_STEP
 from analysis._replay import replays_of
 from analysis._replay_kinds import known_kind
 from analysis._replay_steps import NotReplayable, Replay
+from analysis._replay_traces import is_in
 from analysis.intervals import END, START
 from ingest.tables import Operations
 
@@ -78,11 +79,9 @@ def operated_cells(
 def _of_trace(
     clocked: pl.LazyFrame, found: Replay | NotReplayable, portion_rows: int
 ) -> Iterator[pl.DataFrame]:
-    run, trace = pl.lit(found.run_id), pl.lit(found.trace_id)
-    is_one = (Operations.run_id.col == run) & (Operations.trace_id.col == trace)
     kind = known_kind(Operations.kind.col).cast(pl.String)
     rows = (
-        clocked.filter(is_one)
+        clocked.filter(is_in(found))
         .select(
             *RANK_STEP,
             START,

@@ -43,7 +43,7 @@ def replays_of(
         chosen = trace.spread(seen, most)
         mine = trace.rows(placed).filter(pl.col("step").is_in(chosen))
         rows = mine.select(_READ).collect(engine="streaming")
-        name = (trace.run_id, trace.attempt, trace.trace_ids[0])
+        name = (trace.run_id, trace.attempt, trace.trace_ids[0], trace.trace_ids)
         try:
             cells = cells_of(seat_rows(rows))
             yield _replay(cells, name, len(seen) - len(chosen), rows.height)
@@ -52,7 +52,10 @@ def replays_of(
 
 
 def _replay(
-    cells: Cells, name: tuple[str, int, str], passed_over: int, operations: int
+    cells: Cells,
+    name: tuple[str, int, str, tuple[str, ...]],
+    passed_over: int,
+    operations: int,
 ) -> Replay:
     first = cells.rows.filter(pl.col("cell") == 0)
     graph = graph_of(_nodes(first))

@@ -24,6 +24,7 @@ class NotReplayable:
         run_id: Run of the trace.
         attempt: Attempt of the run.
         trace_id: The trace.
+        parts: Names of the traces that it consists of.
         reason: Why, in words.
         steps: Steps seen. [1]
         operations: Operations seen. [1]
@@ -32,6 +33,7 @@ class NotReplayable:
     run_id: str
     attempt: int
     trace_id: str
+    parts: tuple[str, ...]
     reason: str
     steps: int
     operations: int
@@ -45,6 +47,7 @@ class Replay:
         run_id: Run of the trace.
         attempt: Attempt of the run.
         trace_id: The trace.
+        parts: Names of the traces that it consists of.
         operations: One row per replayed operation, in the order of `row`: that of
             stage, kind and place, then step, then replica. `own_ns` is the length of
             a pass and the transfer alone of what ranks leave together, `ideal_ns`
@@ -63,6 +66,7 @@ class Replay:
     run_id: str
     attempt: int
     trace_id: str
+    parts: tuple[str, ...]
     operations: pl.DataFrame
     graph: Graph
     shape: tuple[int, int, int, int]

@@ -5,6 +5,10 @@ from typing import Final, NamedTuple
 
 import polars as pl
 
+from analysis._replay_layers import layers_of
+from analysis._replay_steps import NotReplayable, Replay
+from analysis._step_times import clock_of
+
 #: What tells traces apart.
 TRACE: Final = ("run_id", "attempt", "trace_id")
 
@@ -47,40 +51,51 @@ class Trace(NamedTuple):
 def traces_in(placed: pl.LazyFrame) -> Iterator[Trace]:
     """Return the traces of operations, parts together.
 
-    Traces of an attempt are parts of one if no rank goes through a step in two of them,
-    and their times are on the calendar: clocks that begin with each file cannot be
-    compared.
+    Traces of an attempt are parts of one if none tells again what another has told of
+    a rank and step, if they go through no step at different times, and if their times
+    are on the calendar: clocks that begin with each file cannot be compared.
 
     Args:
         placed: Rows of Operations, an attempt in each.
     """
-    told = (
-        placed.group_by(*TRACE, "rank")
-        .agg(
-            pl.col("step").min().alias("first"),
-            pl.col("step").max().alias("last"),
-            pl.len().cast(pl.Int64).alias("operations"),
-            (pl.col("start_ns").is_not_null() & pl.col("offset_ns").is_null())
-            .all()
-            .alias("is_dated"),
+    is_dated = clock_of().is_null().all().alias("is_dated")
+    counted = pl.len().cast(pl.Int64).alias("operations")
+    told = placed.group_by(TRACE).agg(counted, is_dated).collect(engine="streaming")
+    attempts = told.sort(TRACE).partition_by(TRACE[:2], maintain_order=True)
+    for traces in attempts:
+        run_id, attempt = traces.select(TRACE[:2]).row(0)
+        counts = dict(traces.select("trace_id", "operations").iter_rows())
+        dated = traces.filter("is_dated")["trace_id"].to_list()
+        alone = traces.filter(~pl.col("is_dated"))["trace_id"].to_list()
+        together = (
+            [tuple(dated)]
+            if len(dated) == 1
+            else _layers(placed, str(run_id), int(attempt), dated)
         )
-        .collect(engine="streaming")
-    )
-    attempts = told.sort(*TRACE, "rank").partition_by(TRACE[:2], maintain_order=True)
-    for ranks in attempts:
-        run_id, attempt = ranks.select(TRACE[:2]).row(0)
-        ids = [str(one) for one in ranks["trace_id"].unique().sort()]
-        parts = [tuple(ids)] if _are_parts(ranks) else [(one,) for one in ids]
-        counts = dict(
-            ranks.group_by("trace_id").agg(pl.col("operations").sum()).iter_rows()
-        )
-        for part in parts:
+        for part in sorted([*together, *((one,) for one in alone)]):
             held = sum(int(counts[one]) for one in part)
             yield Trace(str(run_id), int(attempt), part, held)
 
 
-def _are_parts(ranks: pl.DataFrame) -> bool:
-    """Whether all is dated, and no rank goes through a step in two traces."""
-    before = pl.col("last").shift(1).over("rank", order_by="first")
-    overlaps = ranks.select((pl.col("first") <= before).any()).item()
-    return bool(not overlaps and ranks["is_dated"].all())
+def _layers(
+    placed: pl.LazyFrame, run_id: str, attempt: int, dated: list[str]
+) -> list[tuple[str, ...]]:
+    if not dated:
+        return []
+    rows = Trace(run_id, attempt, tuple(dated), 0).rows(placed)
+    end = pl.col("start_ns") + pl.col("duration_ns")
+    pieces = rows.group_by(*TRACE, "rank", "step").agg(
+        pl.col("start_ns").min(), end_ns=end.max(), rows=pl.len().cast(pl.Int64)
+    )
+    return layers_of(pieces.collect(engine="streaming"))
+
+
+def is_in(found: Replay | NotReplayable) -> pl.Expr:
+    """Return whether an operation is in what was found, by its own attempt if told.
+
+    Args:
+        found: What `replays_of` gave.
+    """
+    attempt = pl.col("attempt")
+    mine = (pl.col("run_id") == found.run_id) & pl.col("trace_id").is_in(found.parts)
+    return mine & (attempt.is_null() | (attempt == found.attempt))

@@ -5,6 +5,7 @@ from typing import Final
 import polars as pl
 
 from analysis._replay_kinds import BACKWARD, FORWARD, OPTIMIZER, known_kind
+from analysis._step_times import mark_copies
 from analysis.placing import place
 from ingest.tables import Operations
 
@@ -18,7 +19,8 @@ def operated_steps(operations: pl.LazyFrame, attempts: pl.LazyFrame) -> pl.DataF
     """Return the steps of ranks whose operations were traced.
 
     Own work is what its passes and its optimizer took: no transfer, and no wait. The
-    rest of the step is waiting, or nothing that was traced.
+    rest of the step is waiting, or nothing that was traced. A step that two traces tell
+    is counted once.
 
     Args:
         operations: Rows of Operations.
@@ -28,16 +30,21 @@ def operated_steps(operations: pl.LazyFrame, attempts: pl.LazyFrame) -> pl.DataF
         Columns of a step of a rank, as `rank_steps` takes them.
     """
     kind = known_kind(Operations.kind.col).cast(pl.String)
-    rows = operations.select(*_STEP, "start_ns", "duration_ns", kind=kind)
+    rows = operations.select(*_STEP, "trace_id", "start_ns", "duration_ns", kind=kind)
     placed = place(rows, attempts, "start_ns")
     end = pl.col("start_ns") + pl.col("duration_ns")
     work = pl.col("duration_ns").filter(pl.col("kind").is_in(_OWN)).sum()
-    span = (end.max() - pl.col("start_ns").min()).fill_null(0)
-    steps = placed.group_by(_STEP).agg(
-        pl.col("start_ns").min(), work=work, span=pl.max_horizontal(span, work)
+    pieces = placed.group_by(*_STEP, "trace_id").agg(
+        pl.col("start_ns").min(), end_ns=end.max(), work=work
+    )
+    kept = mark_copies(pieces, _STEP).filter(~pl.col("is_copy"))
+    span = (pl.col("end_ns").max() - pl.col("start_ns").min()).fill_null(0)
+    steps = kept.group_by(_STEP).agg(
+        pl.col("start_ns").min(), pl.col("work").sum(), span=span
     )
     return (
-        steps.filter(pl.col("work") > 0)
+        steps.with_columns(span=pl.max_horizontal("span", "work"))
+        .filter(pl.col("work") > 0)
         .select(
             *_STEP,
             "start_ns",

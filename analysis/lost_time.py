@@ -90,7 +90,7 @@ def _compute(frames: Frames, _: Thresholds) -> Results:
 
 ANALYSIS: Final = Analysis(
     name="lost_time",
-    version=5,
+    version=6,
     describes="Where every GPU-second that was paid for went",
     inputs=(
         Attempts,

@@ -175,7 +175,7 @@ def _compute(frames: Frames, thresholds: Thresholds) -> Results:
 
 ANALYSIS: Final = Analysis(
     name="pipeline_bubbles",
-    version=1,
+    version=2,
     describes="How long pipeline stages compute nothing, and what adds to that",
     inputs=(Operations, Attempts, Runs),
     outputs=(PipelineBubbles,),

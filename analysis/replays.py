@@ -173,7 +173,7 @@ def _compute(frames: Frames, thresholds: Thresholds) -> Results:
 
 ANALYSIS: Final = Analysis(
     name="replays",
-    version=1,
+    version=2,
     describes="How much slower than ideal traced steps are, by kind, stage and worker",
     inputs=(Operations, Attempts),
     outputs=(Replays, ReplayCells, ReplaySteps),

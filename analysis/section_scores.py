@@ -150,7 +150,7 @@ def _compute(frames: Frames, thresholds: Thresholds) -> Results:
 
 ANALYSIS: Final = Analysis(
     name="section_scores",
-    version=1,
+    version=2,
     describes="Scores of ranks as NVIDIA's resiliency extension gives them",
     inputs=(
         StepTimings,

@@ -163,7 +163,7 @@ _THRESHOLDS: Final[Mapping[str, float]] = {
 
 ANALYSIS: Final = Analysis(
     name="whatif",
-    version=1,
+    version=2,
     describes="What each repair would save, in time and GPU time",
     inputs=INPUTS,
     outputs=(WhatIf,),
