@@ -61,7 +61,9 @@ class Hang:
         }
 
 
-def drawn_hang(kind: Kind, seed: int) -> Hang:
+def drawn_hang(
+    kind: Kind, seed: int, layout: Layout | None = None, started_ns: int = STARTED_NS
+) -> Hang:
     """Return the dumps of a job.
 
     Args:
@@ -69,14 +71,16 @@ def drawn_hang(kind: Kind, seed: int) -> Hang:
             are not seen to end; `gpu_stuck`: one that stops while its host goes on;
             `finished`, `moments`: healthy, dumped at the end or one after the other.
         seed: Seed of every draw.
+        layout: How the ranks are laid out; drawn where None.
+        started_ns: When the programs start.
     """
     draws = random.Random(f"hang {kind} {seed}")  # noqa: S311 - no secret depends on it
-    layout = drawn_layout(draws)
+    layout = layout or drawn_layout(draws)
     programs, steps = Programs(layout), 12 if kind == "moments" else 2
     ranks = [_rank(n, programs, steps, draws) for n in range(layout.ranks)]
     fault = break_ranks(kind, ranks, draws)
     Machine(ranks, layout.groups(), draws).run()
-    recorder, groups = _recorder(layout, draws), layout.groups()
+    recorder, groups = _recorder(layout, draws, started_ns), layout.groups()
     lost = _lost(fault, ranks, draws)
     dumps: dict[int, dict[str, Any]] = {}
     for rank in ranks:
@@ -102,14 +106,14 @@ def _rank(number: int, programs: Programs, steps: int, draws: random.Random) -> 
     return Rank(number, program, ahead, asks=len(program), does=len(program))
 
 
-def _recorder(layout: Layout, draws: random.Random) -> Recorder:
+def _recorder(layout: Layout, draws: random.Random, started_ns: int) -> Recorder:
     return Recorder(
         version=draws.choice(_VERSIONS),
         size=draws.choice((30, 100, 500, 2000)),
         only_active=draws.random() < 0.3,  # noqa: PLR2004 - three in ten
         with_timing=draws.random() < 0.3,  # noqa: PLR2004 - three in ten
         bases={group.name: draws.randrange(50_000) for group in layout.groups()},
-        started_ns=STARTED_NS,
+        started_ns=started_ns,
     )
 
 

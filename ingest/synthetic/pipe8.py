@@ -1,12 +1,17 @@
 """The pipelined sample run: four stages, two chunks each, the last stage slow."""
 
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
 from ingest.synthetic.pipeline import Pipeline, SlowStage, simulate, write_pipeline
+from ingest.times import SECOND_NS
 
 #: Folder of its raw files.
 DATA: Final = "pipe8"
+
+#: When its first step begins: a few minutes after the end of pod16.
+_BEGUN: Final = datetime(2026, 3, 2, 9, 10, tzinfo=UTC)
 
 
 def write_pipe8(folder: Path, seed: int) -> None:
@@ -26,4 +31,5 @@ def pipe8(seed: int) -> Pipeline:
         sd=0.02,
         faults=(SlowStage(3),),
         first_step=100,
+        begun_ns=int(_BEGUN.timestamp()) * SECOND_NS,
     )
