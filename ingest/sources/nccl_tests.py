@@ -6,6 +6,8 @@
   are not was damaged, and is refused.
 * The kind is what the test calls itself, else the name of the file, else an all-reduce
   where the bus bandwidth is the greater one: no other kind has that.
+* Rows whose header was lost are read by that of the table before, if they fit it; where
+  there is none they are refused.
 * Ranks are those of one group, where a run has several that measure side by side.
 * Only the document and the option for time stamps tell a time; it names no zone.
 """
@@ -137,7 +139,7 @@ def _kind_in_name(name: str) -> str | None:
 
 SOURCE: Final = Source(
     name="nccl-tests",
-    version=1,
+    version=2,
     describes="results of nccl-tests, printed or as -J writes them",
     tables=(BandwidthTests,),
     options=frozenset({"zone", "run_id", "name"}),

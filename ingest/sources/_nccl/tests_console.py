@@ -26,6 +26,12 @@ _COMMAND: Final = re.compile(r"(?:^|[\s/])(\w{2,30}_perf)\b")
 _BEGINS: Final = re.compile(r"#\s*(?:nThread|nccl-tests version|Using devices)")
 _TIME: Final = ("time", "cputime")
 
+#: Rule of a row above which the file has no header.
+HEADERLESS: Final = "header|required"
+
+#: A row that no header is above: a size, elements, a type, and numbers.
+_LOOKS_LIKE: Final = re.compile(r"[0-9]+\s+[0-9]+\s+[a-z]\w*\s+(?:\S+\s+){3,}")
+
 #: Spaces in place of a half of a row that was not measured.
 _BLANK: Final = re.compile(r"\S\s{30,}\S")
 
@@ -46,6 +52,10 @@ class Layout:
         self._stamped = names[-1] == "timestamp"
         self._names = names[:-1] if self._stamped else names
         self._halves = [n for n, name in enumerate(self._names) if name in _TIME]
+
+    def fits(self, line: str) -> bool:
+        """Return whether a line has as many cells as the table."""
+        return len(line.split()) == len(self._names) + 2 * self._stamped
 
     def rows(self, line: str) -> Iterator[Row]:
         """Yield what a line holds: out of place, then in place."""
@@ -99,17 +109,30 @@ class Console:
         self.test = Test()
         self.layout: Layout | None = None
         self.rows_seen = 0
+        self._layout_before: Layout | None = None
         self._first_group: str | None = None
 
     def rows(self, line: str) -> Iterator[Row]:
         """Take a line; yield the rows that are in it."""
         text = line[match.end() :] if (match := _LEAD.match(line)) else line
-        if text[:1].isdigit():
-            if self.layout:
-                self.rows_seen += 1
-                yield from self.layout.rows(text)
-            return
-        self._note(text)
+        if not text[:1].isdigit():
+            self._note(text)
+        elif self.layout:
+            self.rows_seen += 1
+            yield from self.layout.rows(text)
+        else:
+            yield from self._headerless(text)
+
+    def _headerless(self, text: str) -> Iterator[Row]:
+        """Take a row whose own header is lost: that of the table before may fit.
+
+        Whether it does the bandwidths say: they must be size over time.
+        """
+        before = self._layout_before
+        if before and before.fits(text):
+            yield from before.rows(text)
+        elif _LOOKS_LIKE.match(text):
+            yield Row(None, HEADERLESS, None)
 
     def _note(self, text: str) -> None:
         if HEADER.search(text):
@@ -127,6 +150,7 @@ class Console:
     def _begin_again(self) -> None:
         """Begin another test, where the one before has its table."""
         if self.layout:
+            self._layout_before = self.layout
             self.test, self.layout = Test(self.test.number + 1), None
             self._first_group = None
 

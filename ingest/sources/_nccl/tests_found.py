@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from ingest.sources._nccl.tests_console import HEADERLESS
 from ingest.sources._nccl.tests_rows import frame_of
 from ingest.sources._source import RAW_CHARACTERS, Batch, Reading, Refusal
 from ingest.tables import BandwidthTests
@@ -13,6 +14,7 @@ _MISMATCH: Final = "bandwidth and time do not agree: part of the row is of anoth
 
 _HINTS: Final = {
     EMPTY: "a test began and gave no result",
+    HEADERLESS: "no header is above the row to tell what its cells are",
     "algbw_gbs|value": _MISMATCH,
     "busbw_gbs|value": _MISMATCH,
 }
