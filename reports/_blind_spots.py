@@ -17,6 +17,7 @@ from reports._section import Scope
 #: In order of weight: what hides most money comes first.
 _LOOKS: Final[tuple[Callable[[Frames, Scope], BlindSpot | None], ...]] = (
     _blind_work.unattributed,
+    _blind_work.unpaid,
     _blind_jobs.unowned,
     _blind_periods.apart,
     _blind_periods.outside,

@@ -8,11 +8,11 @@ from analysis.lost_time import LostTime
 from analysis.overlap import Overlap
 from analysis.runs import Runs
 from analysis.stragglers import StragglerTests
-from reports import _ledger_shown, _slow_ranks
+from reports import _ledger_shown, _runs, _slow_ranks
 from reports._blind_spot import BlindSpot
 from reports._numbers import duration, grouped
 from reports._section import Scope
-from reports._words import plural
+from reports._words import listed, name, plural
 
 
 def unattributed(frames: Frames, scope: Scope) -> BlindSpot | None:
@@ -25,6 +25,19 @@ def unattributed(frames: Frames, scope: Scope) -> BlindSpot | None:
         "Time paid for without evidence",
         f"{unknown.said_share()}, {unknown.said_time(unit)}",
         "a step log with waits, or traces of more ranks",
+    )
+
+
+def unpaid(frames: Frames, scope: Scope) -> BlindSpot | None:
+    """Return the runs in no account, where others are in some."""
+    found = _runs.unpaid(frames, scope)
+    if not found:
+        return None
+    return BlindSpot(
+        "When runs held their GPUs",
+        f"{plural(len(found), 'run')} in no account:"
+        f" {listed([name(run_id, 30) for run_id in found])}",
+        "scheduler jobs (sacct), a step log or traces of them",
     )
 
 
@@ -42,12 +55,13 @@ def upper_bound(frames: Frames, scope: Scope) -> BlindSpot | None:
 
 
 def untraced(frames: Frames, scope: Scope) -> BlindSpot | None:
-    """Return the GPUs without a trace."""
+    """Return the GPUs without a trace, of runs in some account."""
     traced = scope.of_runs(frames[Overlap]).select("run_id", "rank").unique()
     seen = traced.drop_nulls().group_by("run_id").agg(seen=pl.len())
     both = (
         scope.of_runs(frames[Runs])
         .join(_told_by_operations(frames, scope), on="run_id", how="anti")
+        .filter(~pl.col("run_id").is_in(_runs.unpaid(frames, scope)))
         .select("run_id", "gpu_count")
         .join(seen, on="run_id", how="left")
         .select(pl.col("gpu_count").sum(), pl.col("seen").fill_null(0).sum())

@@ -53,22 +53,27 @@ def _sum(rows: pl.DataFrame, column: str) -> int:
     return int(rows[column].cast(pl.Int128).sum())
 
 
-def heading(total: Total) -> str:
-    """Return the finding with its numbers."""
+def heading(total: Total, whose: str = "") -> str:
+    """Return the finding with its numbers.
+
+    Args:
+        total: All stages together.
+        whose: Runs that it is of, as " of a"; empty on a page about one run.
+    """
     share, ratio = percent(total.bubble / total.step), percent(total.ratio)
     if total.expected is None:
         return (
-            f"Pipeline stages compute nothing for {share} of their steps; what the"
-            " schedule would have in balance is not known."
+            f"Pipeline stages{whose} compute nothing for {share} of their steps; what"
+            " the schedule would have in balance is not known."
         )
     expected = percent(total.expected)
     if total.ratio <= total.expected * (1 + _ABOUT):
         return (
-            f"The pipeline's bubble is {ratio} of compute, {share} of the steps: about"
-            f" the {expected} that its schedule has in balance."
+            f"The pipeline's bubble{whose} is {ratio} of compute, {share} of the steps:"
+            f" about the {expected} that its schedule has in balance."
         )
     return (
-        f"The pipeline's bubble is {ratio} of compute where its schedule has"
+        f"The pipeline's bubble{whose} is {ratio} of compute where its schedule has"
         f" {expected} in balance, and takes {share} of the steps{_most(total)}."
     )
 

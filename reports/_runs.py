@@ -1,5 +1,6 @@
 """The runs on the page: when they were, what they held, what is known of them."""
 
+from collections.abc import Iterable
 from decimal import Decimal
 from typing import Final
 
@@ -10,7 +11,7 @@ from analysis.attempts import Attempts
 from analysis.lost_time import LostTime
 from analysis.placing import CLOCKS_FROM_NS
 from analysis.runs import Runs
-from ingest.tables import IngestedFiles
+from ingest.tables import IngestedFiles, Jobs
 from reports import _sql
 from reports._numbers import grouped, period
 from reports._section import Column, Listing, Scope
@@ -133,6 +134,32 @@ def order(frames: Frames, scope: Scope) -> list[str]:
         .collect()
     )
     return rows["run_id"].to_list()
+
+
+def unpaid(frames: Frames, scope: Scope) -> list[str]:
+    """Return the runs in no account on a page that has accounts of others.
+
+    A run whose jobs never started held nothing, and is not one of them.
+    """
+    if not order(frames, scope):
+        return []
+    told = [frames[table].select("run_id") for table in (LostTime, Jobs)]
+    runs = scope.of_runs(frames[Runs]).select("run_id")
+    rows = runs.join(pl.concat(told), on="run_id", how="anti").sort("run_id")
+    return rows.collect()["run_id"].to_list()
+
+
+def of_runs(run_ids: Iterable[str], scope: Scope) -> str:
+    """Return whose a finding is, as " of a"; nothing on a page about one run.
+
+    Args:
+        run_ids: Runs that the finding is about.
+        scope: Runs of the page.
+    """
+    if len(scope.provenance.run_ids) <= 1:
+        return ""
+    names = [name(run_id, 30) for run_id in sorted(set(run_ids))]
+    return f" of {listed(names)}" if names else ""
 
 
 def planned_steps(frames: Frames, run_id: str) -> int | None:

@@ -21,6 +21,8 @@ _VERDICTS: Final = {
     "too_few_peers": "its ranks have fewer than four peers",
     FEW_STEPS: "its steps are too few for a test",
     "no_steps": "it has no step timings",
+    "unlike_traces": "several traces of unlike ranks are in it: give each a folder with"
+    " a run.toml",
 }
 
 

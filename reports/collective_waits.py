@@ -10,6 +10,7 @@ from analysis.collective_waits import CollectiveWaits
 from analysis.late_ranks import LateRanks, WaitingEdges
 from reports import _clock_words, _late_chart, _wait_charts, _wait_graph
 from reports._numbers import duration, grouped, percent
+from reports._runs import of_runs
 from reports._section import Content, Scope, Section
 from reports._words import name, plural
 
@@ -35,7 +36,7 @@ def build(frames: Frames, scope: Scope) -> Content:
     clocks = scope.of_runs(frames[ClockOffsets]).collect()
     agreed = _clock_words.agreement(clocks)
     return Content(
-        heading=" ".join([_heading(totals, groups, late), *agreed]),
+        heading=" ".join([_heading(totals, groups, late, scope), *agreed]),
         paragraphs=[*_paragraphs(totals), *_clock_words.paragraphs(clocks)],
         charts=[
             *_wait_graph.chart(scope.of_runs(frames[WaitingEdges]), scope),
@@ -61,7 +62,9 @@ def _totals(waits: pl.LazyFrame) -> dict[str, int]:
     return {key: int(value or 0) for key, value in row.items()}
 
 
-def _heading(totals: dict[str, int], groups: pl.DataFrame, late: pl.DataFrame) -> str:
+def _heading(
+    totals: dict[str, int], groups: pl.DataFrame, late: pl.DataFrame, scope: Scope
+) -> str:
     waited = duration(totals["wait_ns"])
     if not totals["wait_ns"]:
         return (
@@ -75,9 +78,9 @@ def _heading(totals: dict[str, int], groups: pl.DataFrame, late: pl.DataFrame) -
         more = flagged["rank"].n_unique() - 1
         beside = f", {plural(more, 'more rank')} by less" if more else ""
         return (
-            f"Rank {first['rank']} comes last beyond chance, {behind}"
-            f" after the next-to-last in all{beside}; ranks waited {waited} in"
-            f" {plural(totals['told'], 'collective')}."
+            f"Rank {first['rank']}{of_runs([first['run_id']], scope)} comes last beyond"
+            f" chance, {behind} after the next-to-last in all{beside}; ranks waited"
+            f" {waited} in {plural(totals['told'], 'collective')}."
         )
     most = name(groups["kind"][0]) if groups.height else "collectives"
     return (

@@ -13,7 +13,7 @@ from reports._ledger import Unit
 from reports._ledger_shown import Shown
 from reports._numbers import percent
 from reports._section import Content, Figure, Scope, Section
-from reports._words import plural
+from reports._words import listed, name, plural
 
 #: Evidence that only bounds useful work from above.
 _UPPER_BOUND: Final = "step_duration_upper_bound"
@@ -38,10 +38,21 @@ def build(frames: Frames, scope: Scope) -> Content:
     told, unit = _ledger_shown.on_page(frames, scope)
     return Content(
         heading=_sentence(told, unit, count, is_bound=_is_bound(frames, scope)),
+        paragraphs=_uncounted(frames, scope),
         figures=_figures(told, unit),
         charts=[_ledger_strip.chart(rows, told, scope)],
         listings=[runs],
     )
+
+
+def _uncounted(frames: Frames, scope: Scope) -> list[str]:
+    found = _runs.unpaid(frames, scope)
+    if not found:
+        return []
+    runs = listed([name(run_id, 30) for run_id in found])
+    if len(found) == 1:
+        return [f"Run {runs} is in no account: nothing tells when it held its GPUs."]
+    return [f"Runs {runs} are in no account: nothing tells when they held their GPUs."]
 
 
 def _is_bound(frames: Frames, scope: Scope) -> bool:

@@ -12,6 +12,7 @@ from reports import _exposed_chart, _exposed_steps_chart, _overlap_chart
 from reports._hiding_words import cost_of_hiding
 from reports._numbers import duration, percent
 from reports._overlap_words import both_in_words
+from reports._runs import of_runs
 from reports._section import Content, Scope, Section
 from reports._words import plural
 
@@ -32,7 +33,7 @@ def build(frames: Frames, scope: Scope) -> Content:
     costs = scope.of_runs(frames[HidingCosts]).collect()
     return Content(
         heading=_heading(whole, kinds),
-        paragraphs=[*_paragraphs(whole), *cost_of_hiding(costs)],
+        paragraphs=[*_paragraphs(whole, scope), *cost_of_hiding(costs)],
         charts=[
             _overlap_chart.chart(whole, scope),
             *_exposed_chart.chart(kinds, whole.height, scope),
@@ -82,13 +83,13 @@ def _most_exposed(kinds: pl.DataFrame) -> str:
     return ""
 
 
-def _paragraphs(whole: pl.DataFrame) -> list[str]:
+def _paragraphs(whole: pl.DataFrame, scope: Scope) -> list[str]:
     traces, ranks = whole["trace_id"].n_unique(), whole["rank"].drop_nulls().n_unique()
     span = duration(_total(whole, "span_ns") / max(whole.height, 1))
     said = [
         (
-            f"{plural(traces, 'trace')} of {plural(ranks, 'rank')},"
-            f" {span} each on average."
+            f"{plural(traces, 'trace')} of {plural(ranks, 'rank')}"
+            f"{of_runs(whole['run_id'], scope)}, {span} each on average."
             " Nothing is extrapolated from them to GPUs or steps without a trace."
         )
     ]

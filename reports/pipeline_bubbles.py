@@ -8,7 +8,7 @@ from analysis import Frames
 from analysis.pipeline_bubbles import PipelineBubbles
 from reports import _bubble_causes, _bubble_chart, _bubble_words, _sql
 from reports._numbers import duration, percent
-from reports._runs import MOST_ROWS
+from reports._runs import MOST_ROWS, of_runs
 from reports._section import Column, Content, Listing, Scope, Section
 from reports._words import name
 
@@ -56,7 +56,7 @@ def build(frames: Frames, scope: Scope) -> Content:
         )
     total = _bubble_words.total_of(known)
     return Content(
-        heading=_bubble_words.heading(total),
+        heading=_bubble_words.heading(total, of_runs(known["run_id"], scope)),
         paragraphs=_bubble_words.paragraphs(rows, total),
         charts=[
             *_bubble_chart.chart(known, scope),

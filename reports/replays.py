@@ -9,6 +9,7 @@ from analysis import Frames
 from analysis.replays import ANALYSIS, ReplayCells, Replays
 from reports import _replay_heat, _replay_kinds, _replay_listing
 from reports._numbers import duration, percent
+from reports._runs import of_runs
 from reports._section import Content, Scope, Section
 from reports._words import name, plural
 
@@ -50,7 +51,7 @@ def build(frames: Frames, scope: Scope) -> Content:
     workers = _replay_heat.of_trace(frames, row, "worker")
     charts = [*_replay_heat.chart(frames, row), *_replay_kinds.chart(frames, row)]
     return Content(
-        heading=_heading(row, workers),
+        heading=_heading(row, workers, scope),
         paragraphs=[*_evidence(row, workers), *_limits(row, traces)],
         charts=charts,
         listings=[_replay_listing.listing(traces, scope)],
@@ -68,22 +69,23 @@ def _traces(frames: Frames, scope: Scope) -> pl.DataFrame:
     )
 
 
-def _heading(row: Mapping[str, Any], workers: pl.DataFrame) -> str:
+def _heading(row: Mapping[str, Any], workers: pl.DataFrame, scope: Scope) -> str:
+    steps = f"Steps{of_runs([row['run_id']], scope)}"
     times = f"{row['slowdown_ratio']:.2f} times as long"
     off = percent(row["fidelity_ratio"])
     if not row["is_reliable"]:
         return (
-            f"Steps seem to take {times} as with all operations alike, but the"
+            f"{steps} seem to take {times} as with all operations alike, but the"
             f" simulation is off by {off}: too far to be relied on."
         )
     if row["cause"] == "not_straggling":
         return (
-            f"Steps take {row['slowdown_ratio']:.3f} times what they would with all"
+            f"{steps} take {row['slowdown_ratio']:.3f} times what they would with all"
             f" operations alike: a job straggles from {_STRAGGLES_FROM:g}."
         )
     lost = duration(row["simulated_ns"] - row["ideal_ns"])
     return (
-        f"Steps take {times} as with all operations alike, {lost} more each:"
+        f"{steps} take {times} as with all operations alike, {lost} more each:"
         f" {_slowest(workers) if row['cause'] == 'worker' else _CAUSES[row['cause']]}."
     )
 
