@@ -2,6 +2,7 @@
 
 from typing import Final
 
+import numpy as np
 import polars as pl
 
 from analysis._replay_kinds import BACKWARD, FORWARD
@@ -17,7 +18,7 @@ STAGE: Final = (*CELL, "pp_rank")
 PARTS: Final = ("warm_up_ns", "steady_ns", "cool_down_ns", "compute_ns")
 
 
-def split_phases(passes: pl.LazyFrame) -> pl.LazyFrame:
+def split_phases(passes: pl.DataFrame) -> pl.DataFrame:
     """Split the time of each stage in the pipeline of its replica.
 
     A pipeline lasts from the first pass forward of any stage to the end of the last
@@ -26,33 +27,69 @@ def split_phases(passes: pl.LazyFrame) -> pl.LazyFrame:
     take turns: where two overlap, by clocks or rounding, the time counts once.
 
     Args:
-        passes: Columns of STAGE, kind, start_ns and end_ns.
+        passes: Columns of STAGE, rank (one for each stage, replica and lane), kind,
+            start_ns and end_ns.
 
     Returns:
         Columns of STAGE and PARTS. [ns]
     """
-    ordered = passes.sort(*STAGE, START, END)
-    reached = pl.col(END).cum_max().shift(1).over(STAGE)
-    single = ordered.with_columns(
-        pl.max_horizontal(START, reached).alias(START),
-        begun=pl.col(START).min().over(CELL),
-        ended=pl.col(END).max().over(CELL),
-    ).with_columns(pl.max_horizontal(START, END).alias(END))
-    turn = pl.col(START).filter(pl.col("kind") == BACKWARD).min()
-    last = pl.col(END).filter(pl.col("kind") == FORWARD).max()
-    phased = single.with_columns(
-        turn=pl.coalesce(turn.over(STAGE), "ended"), last=last.over(STAGE)
-    ).with_columns(late=pl.max_horizontal("turn", "last"))
-    edges = ("begun", "turn", "late", "ended")
-    names = zip(PARTS[:3], edges[:3], edges[1:], strict=True)
+    single = _in_turn(_by_seat(passes))
+    seats = _edges(single)
+    number = single["seat"]
+    told = single.with_columns(seats[name].gather(number) for name in _EDGES)
+    phases = tuple(zip(PARTS[:3], _EDGES[:3], _EDGES[1:], strict=True))
+    busy = told.group_by("seat").agg(
+        _busy(pl.col(since), pl.col(until)).alias(name) for name, since, until in phases
+    )
+    known = seats.join(busy, on="seat")
     idle = {
-        name: pl.col(until).first()
-        - pl.col(since).first()
-        - _busy(pl.col(since), pl.col(until))
-        for name, since, until in names
+        name: pl.col(until) - pl.col(since) - pl.col(name)
+        for name, since, until in phases
     }
-    computed = (pl.col(END) - pl.col(START)).sum()
-    return phased.group_by(STAGE).agg(**idle, compute_ns=computed)
+    return known.with_columns(**idle).select(*STAGE, *PARTS)
+
+
+#: Times at which the phases of a stage begin and end.
+_EDGES: Final = ("begun", "turn", "late", "ended")
+
+
+def _by_seat(passes: pl.DataFrame) -> pl.DataFrame:
+    """Number the ranks of each step, and sort their passes: by integers alone."""
+    rank = pl.col("rank").rank("dense").cast(pl.Int64)
+    step = pl.col("step").rank("dense").cast(pl.Int64)
+    place = passes.select(place=step * (rank.max() + 1) + rank, start=START, end=END)
+    keys = [place[name].to_numpy() for name in ("end", "start", "place")]
+    ordered = passes.with_columns(place["place"])[np.lexsort(keys)]
+    changed = pl.col("place") != pl.col("place").shift(1)
+    seat = changed.fill_null(value=False).cast(pl.Int64).cum_sum()
+    return ordered.with_columns(seat=seat).drop("place")
+
+
+def _in_turn(ordered: pl.DataFrame) -> pl.DataFrame:
+    """Let no pass begin before those of its seat that began earlier have ended."""
+    reached = pl.col(END).cum_max().shift(1).over("seat")
+    single = ordered.with_columns(
+        pl.max_horizontal(START, reached).alias(START), first=pl.col(START)
+    )
+    return single.with_columns(pl.max_horizontal(START, END).alias(END), last=END)
+
+
+def _edges(single: pl.DataFrame) -> pl.DataFrame:
+    """Return the phases of each seat, in order of their numbers."""
+    is_forward, is_backward = (pl.col("kind") == one for one in (FORWARD, BACKWARD))
+    seats = single.group_by("seat").agg(
+        pl.col(STAGE).first(),
+        pl.col("first").min(),
+        pl.col("last").max(),
+        turn=pl.col(START).filter(is_backward).min(),
+        until=pl.col(END).filter(is_forward).max(),
+        compute_ns=(pl.col(END) - pl.col(START)).sum(),
+    )
+    cells = seats.group_by(CELL).agg(
+        begun=pl.col("first").min(), ended=pl.col("last").max()
+    )
+    joined = seats.join(cells, on=CELL).with_columns(pl.coalesce("turn", "ended"))
+    return joined.with_columns(late=pl.max_horizontal("turn", "until")).sort("seat")
 
 
 def _busy(since: pl.Expr, until: pl.Expr) -> pl.Expr:

@@ -11,7 +11,6 @@ from analysis._ledger_waiting import RANK_STEP
 from analysis._replay import replays_of
 from analysis._replay_kinds import known_kind
 from analysis._replay_steps import NotReplayable, Replay
-from analysis._replay_traces import is_in
 from analysis.intervals import END, START
 from ingest.tables import Operations
 
@@ -81,7 +80,7 @@ def _of_trace(
 ) -> Iterator[pl.DataFrame]:
     kind = known_kind(Operations.kind.col).cast(pl.String)
     rows = (
-        clocked.filter(is_in(found))
+        found.trace.rows(clocked)
         .select(
             *RANK_STEP,
             START,

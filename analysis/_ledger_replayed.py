@@ -4,7 +4,8 @@ from typing import NamedTuple
 
 import polars as pl
 
-from analysis._bubble_replay import replay_error, usual_lengths
+from analysis._bubble_replay import replay_error
+from analysis._ledger_explained import explained
 from analysis._ledger_waiting import RANK_STEP, spent
 from analysis._replay_steps import Replay
 from analysis.intervals import END, START
@@ -15,39 +16,38 @@ class Replayed(NamedTuple):
     """Operations of a trace beside what a replay makes of them.
 
     Attributes:
-        rows: The operations, usual_start and usual_end since the step began, usual_ns
-            (a pass or transfer alone), and first_ns, when the step began by the clock
-            of the trace. [ns]
+        rows: The operations, and first_ns, when the step began by the clock of the
+            trace. [ns]
+        limits: What the schedule explains of each rank's waits for stages: RANK_STEP
+            and bubble_limit, null where the replay is not reliable. [ns]
         is_reliable: Whether replayed steps are near enough to the measured ones.
         has_transfers: Whether the trace shows transfers between stages.
     """
 
     rows: pl.DataFrame
+    limits: pl.DataFrame
     is_reliable: bool
     has_transfers: bool
 
 
 def replayed(replay: Replay, rows: pl.DataFrame) -> Replayed:
-    """Return the operations of a replay, as they were and as they usually are.
+    """Return the operations of a replay, and what its schedule explains.
 
     Args:
         replay: Replay of the trace.
         rows: Its operations on the clock of the trace: columns of RANK_STEP, start_ns.
     """
-    usual = usual_lengths(replay)
-    scheduled = replay.schedule(usual)
     told = replay.operations.select(
         *RANK_STEP, "kind", "is_transfer", "own_ns", "duration_ns", begun="start_ns"
-    ).with_columns(
-        usual_ns=pl.lit(usual),
-        usual_start=scheduled["start_ns"],
-        usual_end=scheduled["end_ns"],
     )
-    kept = rows.join(told.select(RANK_STEP).unique(), on=RANK_STEP, how="semi")
+    ranks = told.select(RANK_STEP).unique()
+    kept = rows.join(ranks, on=RANK_STEP, how="semi")
     first = kept.group_by("step").agg(first_ns=pl.col(START).min())
-    dated = told.with_columns(pl.col("kind").cast(pl.String)).join(first, on="step")
+    dated = told.join(first, on="step")
     is_reliable = replay_error(replay) <= RELIABLE_UP_TO
-    return Replayed(dated, is_reliable, replay.graph.has_transfers)
+    unknown = ranks.with_columns(bubble_limit=pl.lit(None, pl.Int64))
+    limits = explained(replay) if is_reliable else unknown
+    return Replayed(dated, limits, is_reliable, replay.graph.has_transfers)
 
 
 def split_waits(found: Replayed, windows: pl.DataFrame) -> pl.DataFrame:
@@ -77,8 +77,8 @@ def split_waits(found: Replayed, windows: pl.DataFrame) -> pl.DataFrame:
         until_ns=told,
     )
     here = windows.join(rows, on=RANK_STEP, how="semi")
-    measured = spent(actual.lazy(), here.lazy()).collect()
-    both = here.join(measured, on=RANK_STEP).join(_limits(found), on=RANK_STEP)
+    measured = spent(actual, here)
+    both = here.join(measured, on=RANK_STEP).join(found.limits, on=RANK_STEP)
     quiet = pl.lit(0) if found.has_transfers else pl.col("quiet_ns")
     bubble = pl.min_horizontal(pl.col("stages_ns") + quiet, "bubble_limit")
     waited = pl.max_horizontal(pl.col("stages_ns") - bubble, 0)
@@ -91,35 +91,6 @@ def split_waits(found: Replayed, windows: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _limits(found: Replayed) -> pl.DataFrame:
-    """Return what the schedule explains of each rank's waits for stages. [ns]"""
-    if not found.is_reliable:
-        ranks = found.rows.select(RANK_STEP).unique()
-        return ranks.with_columns(bubble_limit=pl.lit(None, pl.Int64))
-    usual = _usual_waits(found.rows)
-    quiet = pl.lit(0) if found.has_transfers else pl.col("quiet_ns")
-    return usual.select(*RANK_STEP, bubble_limit=pl.col("stages_ns") + quiet)
-
-
-def _usual_waits(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return how each rank spends a step where all is as usual, as `spent` does."""
-    end = pl.col("usual_end")
-    usual = rows.select(
-        *[*RANK_STEP, "kind"],
-        pl.col("usual_start").alias(START),
-        end.alias(END),
-        until_ns=pl.when("is_transfer")
-        .then(end - pl.col("usual_ns"))
-        .otherwise("usual_start"),
-    )
-    ended = usual.group_by("step").agg(ended_ns=pl.col(END).max())
-    ranks = usual.select(RANK_STEP).unique().join(ended, on="step")
-    windows = ranks.with_columns(
-        pl.lit(0, pl.Int64).alias(START), pl.col("ended_ns").alias(END)
-    )
-    return spent(usual.lazy(), windows.lazy()).collect()
-
-
 def without_waits(rows: pl.DataFrame, windows: pl.DataFrame) -> pl.DataFrame:
     """Measure steps of which nothing tells what was waiting.
 
@@ -128,7 +99,7 @@ def without_waits(rows: pl.DataFrame, windows: pl.DataFrame) -> pl.DataFrame:
         windows: As for `split_waits`, whose columns are returned.
     """
     alone = windows.with_columns(ended_ns=pl.col(START))
-    measured = spent(rows.with_columns(until_ns=START).lazy(), alone.lazy()).collect()
+    measured = spent(rows.with_columns(until_ns=START), alone)
     return windows.join(measured, on=RANK_STEP).with_columns(
         straggler_wait=pl.lit(0),
         pipeline_bubble=pl.lit(0),

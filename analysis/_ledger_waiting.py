@@ -2,9 +2,11 @@
 
 from typing import Final
 
+import numpy as np
 import polars as pl
 
-from analysis._ledger_gaps import blocked_by, gaps_of
+from analysis._ledger_held import Pieces, Waits, held_by, pieces_of
+from analysis._ledger_line import Line, Numbers, Spans, added, gaps_on, seats_of
 from analysis._replay_kinds import (
     CLIP,
     DP_KINDS,
@@ -14,19 +16,22 @@ from analysis._replay_kinds import (
     PASSES,
     PEERS,
 )
-from analysis._windows import split_by_windows
-from analysis.intervals import END, START, union_ns
+from analysis.intervals import END, START
 
 #: A step of a rank.
 RANK_STEP: Final = ("step", "rank")
 
-#: Kinds of operations by what a rank does in them: compute; wait for other replicas of
-#: its stage; wait for other stages; move data with nobody that is seen.
+#: What a rank does in an operation: compute, in passes or else; wait for other replicas
+#: of its stage; wait for other stages; move data with nobody that is seen; wait for all
+#: others to end theirs.
+_PASS, _COMPUTE, _REPLICAS, _STAGES, _MOVES, _AT_END = range(6)
+
 _ROLES: Final = {
-    **dict.fromkeys((*PASSES, OPTIMIZER), "compute"),
-    **dict.fromkeys(DP_KINDS, "replicas"),
-    **dict.fromkeys((*PEERS, EMBEDDING, CLIP), "stages"),
-    LAYERNORM: "moves",
+    **dict.fromkeys(PASSES, _PASS),
+    OPTIMIZER: _COMPUTE,
+    **dict.fromkeys(DP_KINDS, _REPLICAS),
+    **dict.fromkeys((*PEERS, EMBEDDING, CLIP), _STAGES),
+    LAYERNORM: _MOVES,
 }
 
 #: What is measured of a step. [ns]
@@ -34,8 +39,11 @@ MEASURES: Final = (
     *("replicas_ns", "stages_ns", "quiet_ns", "communication_ns", "compute_ns"),
 )
 
+#: Times of an operation. [ns]
+_TIMES: Final = (START, END, "until_ns")
 
-def spent(rows: pl.LazyFrame, windows: pl.LazyFrame) -> pl.LazyFrame:
+
+def spent(rows: pl.DataFrame, windows: pl.DataFrame) -> pl.DataFrame:
     """Say how each rank spent each step.
 
     A rank that has ended its operations before the last rank of the step waits for
@@ -53,77 +61,100 @@ def spent(rows: pl.LazyFrame, windows: pl.LazyFrame) -> pl.LazyFrame:
         step and the last, the rest of what communication compute does not hide, and
         compute. The rest of the window is idle. [ns]
     """
-    known = _clipped(rows, windows).collect().lazy()
-    joined = windows
-    for part in _parts(known, windows):
-        joined = joined.join(part, on=list(RANK_STEP), how="left")
-    sums = ("replicas_ns", "stages_ns", "quiet_ns", "told_ns", "seen_ns", "open_ns")
-    return joined.with_columns(pl.col(sums).fill_null(0)).select(
-        *[*RANK_STEP, "replicas_ns", "stages_ns", "quiet_ns"],
-        communication_ns=pl.col("seen_ns") - pl.col("told_ns"),
-        compute_ns=pl.col(END) - pl.col(START) - pl.col("open_ns"),
-    )
+    known = _known(rows, windows)
+    passes = known.filter(pl.col("role") == _PASS).group_by("step")
+    bounds = passes.agg(first_ns=pl.col(START).min(), last_ns=pl.col(END).max())
+    seats = windows.join(bounds, on="step", how="left", maintain_order="left")
+    most = seats_of(_spans(windows))
+    none = pl.DataFrame(schema=dict.fromkeys(MEASURES, pl.Int64))
+    parts = [none]
+    for first in range(0, windows.height, most):
+        own = pl.col("seat").is_between(first, first + most, closed="left")
+        here = known.filter(own).with_columns(pl.col("seat") - first)
+        parts.append(_of_seats(here, seats.slice(first, most)))
+    return pl.concat([windows.select(RANK_STEP), pl.concat(parts)], how="horizontal")
 
 
-def _parts(known: pl.LazyFrame, windows: pl.LazyFrame) -> tuple[pl.LazyFrame, ...]:
-    """Return sums by rank and step, of those that have any."""
-    by = list(RANK_STEP)
-    computed = known.filter(pl.col("role") == "compute")
-    others = known.filter(pl.col("role") != "compute")
-    gaps = gaps_of(computed, windows, by).collect().lazy()
-    both = pl.concat([others, _left_early(known, windows)], how="diagonal")
-    held = blocked_by(both, gaps, by).collect().lazy()
-    return (
-        held.group_by(by).agg(
-            replicas_ns=_of_role(("replicas",)),
-            stages_ns=_of_role(("stages", "end")),
-            told_ns=_of_role(("replicas", "stages")),
-        ),
-        split_by_windows(others, gaps, by).group_by(by).agg(seen_ns=union_ns()),
-        gaps.group_by(by).agg(open_ns=(pl.col(END) - pl.col(START)).sum()),
-        _quiet(known, both, gaps),
-    )
-
-
-def _of_role(roles: tuple[str, ...]) -> pl.Expr:
-    length = pl.col(END) - pl.col(START)
-    return length.filter(pl.col("role").is_in(roles)).sum()
-
-
-def _quiet(known: pl.LazyFrame, on: pl.LazyFrame, gaps: pl.LazyFrame) -> pl.LazyFrame:
-    """Return how long each rank had nothing on while passes of its step went on."""
-    by = list(RANK_STEP)
-    passes = known.filter("is_pass").group_by("step")
-    bounds = passes.agg(pl.col(START).min(), pl.col(END).max())
-    ranks = known.select(by).unique().join(bounds, on="step")
-    inside = split_by_windows(gaps, ranks, by).select(*by, START, END)
-    covered = split_by_windows(on.select(*by, START, END), inside, by)
-    length = (pl.col(END) - pl.col(START)).sum()
-    whole = inside.group_by(by).agg(inside_ns=length)
-    both = whole.join(
-        covered.group_by(by).agg(covered_ns=union_ns()), on=by, how="left"
-    )
-    left = pl.col("inside_ns") - pl.col("covered_ns").fill_null(0)
-    return both.select(*by, quiet_ns=left)
-
-
-def _clipped(rows: pl.LazyFrame, windows: pl.LazyFrame) -> pl.LazyFrame:
-    """Give operations their role, and cut them at the bounds of their step."""
+def _known(rows: pl.DataFrame, windows: pl.DataFrame) -> pl.DataFrame:
+    """Give operations their role and seat, and cut them at the bounds of their step."""
     role = pl.col("kind").replace_strict(
-        list(_ROLES), list(_ROLES.values()), default=None, return_dtype=pl.String
+        list(_ROLES), list(_ROLES.values()), default=None, return_dtype=pl.Int64
     )
-    bounds = windows.select(*RANK_STEP, _from=START, _to=END)
-    is_pass = pl.col("kind").is_in(PASSES)
-    named = rows.select(*RANK_STEP, START, END, "until_ns", role=role, is_pass=is_pass)
-    joined = named.filter(pl.col("role").is_not_null()).join(bounds, on=list(RANK_STEP))
-    times = [pl.col(name).clip("_from", "_to") for name in (START, END, "until_ns")]
+    named = rows.select(*RANK_STEP, *_TIMES, role=role)
+    bounds = windows.select(
+        *RANK_STEP, _from=START, _to=END, seat=pl.int_range(pl.len(), dtype=pl.Int64)
+    )
+    joined = named.filter(pl.col("role").is_not_null()).join(bounds, on=RANK_STEP)
+    times = [pl.col(name).clip("_from", "_to") for name in _TIMES]
     cut = joined.with_columns(times).filter(pl.col(START) < pl.col(END))
     return cut.drop("_from", "_to")
 
 
-def _left_early(known: pl.LazyFrame, windows: pl.LazyFrame) -> pl.LazyFrame:
+def _spans(rows: pl.DataFrame) -> Spans:
+    return Spans(rows[START].to_numpy(), rows[END].to_numpy())
+
+
+def _of_seats(known: pl.DataFrame, seats: pl.DataFrame) -> pl.DataFrame:
+    """Return MEASURES of seats that fit on one line."""
+    line = Line.of(_spans(seats))
+    seat, role = known["seat"].to_numpy(), known["role"].to_numpy()
+    spans = Spans(*(line.place(seat, known[name].to_numpy()) for name in _TIMES[:2]))
+    until = line.place(seat, known["until_ns"].to_numpy())
+    is_work = role <= _COMPUTE
+    gaps = gaps_on(line, spans.take(is_work))
+    waits = Waits(spans.take(~is_work), until[~is_work], role[~is_work])
+    last = np.full(seats.height, -1, dtype=np.int64)
+    np.maximum.at(last, seat, spans.end)
+    early = _left_early(line, last, seats["ended_ns"].to_numpy())
+    pieces = pieces_of(waits.and_also(early), gaps)
+    quiet = _quiet(line, seats, gaps, pieces.spans)
+    return pl.DataFrame(
+        {
+            **_communicated(line, pieces),
+            "quiet_ns": np.where(last >= 0, quiet, 0),
+            "compute_ns": line.window.length - line.sums(gaps.start, gaps.length),
+        }
+    ).select(MEASURES)
+
+
+def _left_early(line: Line, last: Numbers, ended: Numbers) -> Waits:
     """Return the time of each rank from its last operation to the end of the others."""
-    last = known.group_by(RANK_STEP).agg(pl.col(END).max().alias(START))
-    waiting = windows.select(*RANK_STEP, pl.min_horizontal("ended_ns", END).alias(END))
-    rows = last.join(waiting, on=list(RANK_STEP)).filter(pl.col(START) < pl.col(END))
-    return rows.with_columns(until_ns=END, role=pl.lit("end"))
+    alone = np.flatnonzero(last >= 0)
+    whole = Spans(last[alone], line.place(alone, ended[alone]))
+    spans = whole.take(whole.length > 0)
+    return Waits(spans, spans.end, np.full(len(spans.end), _AT_END, dtype=np.int64))
+
+
+def _communicated(line: Line, pieces: Pieces) -> dict[str, Numbers]:
+    """Return how long ranks waited for others, and the rest of communication. [ns]"""
+    held, role, at = held_by(pieces), pieces.role, pieces.spans.start
+    replicas, stages, end = (
+        line.sums(at, np.where(role == one, held, 0))
+        for one in (_REPLICAS, _STAGES, _AT_END)
+    )
+    seen = pieces.spans.take(role != _AT_END)
+    return {
+        "replicas_ns": replicas,
+        "stages_ns": stages + end,
+        "communication_ns": line.sums(seen.start, added(seen)) - replicas - stages,
+    }
+
+
+def _quiet(line: Line, seats: pl.DataFrame, gaps: Spans, on: Spans) -> Numbers:
+    """Return how long each rank had nothing on while passes of its step went on. [ns]
+
+    Args:
+        line: The windows.
+        seats: Columns first_ns and last_ns: bounds of all passes, null without. [ns]
+        gaps: Gaps in compute, on the line.
+        on: What was on in them, sorted by start.
+    """
+    seat = np.arange(seats.height, dtype=np.int64)
+    bounds = seats.select(pl.col("first_ns", "last_ns").fill_null(pl.col(START)))
+    first, last = (line.place(seat, bounds[name].to_numpy()) for name in bounds.columns)
+    inside, covered = (
+        spans.cut(first[spans.start // line.stride], last[spans.start // line.stride])
+        for spans in (gaps, on)
+    )
+    whole = line.sums(gaps.start, inside.length)
+    return whole - line.sums(on.start, added(covered))

@@ -7,6 +7,8 @@ operation is all that a replay needs.
 
 from typing import Final, NamedTuple
 
+import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from analysis._replay_kinds import KINDS
@@ -131,18 +133,22 @@ def _arranged(
     )
     step_cells = replicas["dp_index"].n_unique() * lanes
     lane = pl.col("lane").rank("dense").cast(pl.Int64) - 1
-    numbered = replicas.with_columns(place=pl.col("dp_index") * lanes + lane)
-    cell = pl.col("step_index") * step_cells + pl.col("place")
+    numbered = replicas.select(*_REPLICA, place=pl.col("dp_index") * lanes + lane)
     chosen = coded.join(numbered, on=_REPLICA).join(numbers, on="step")
-    node = pl.col("node").rank("dense").cast(pl.Int64) - 1
     cells = len(steps) * step_cells
-    order = (node * cells + cell).alias("order")
-    placed = chosen.with_columns(order).drop("dp_index", "place", "step_index", "node")
-    return (
-        placed.sort("order")
-        .with_columns(
-            node=(pl.col("order") // cells).cast(pl.Int32),
-            cell=(pl.col("order") % cells).cast(pl.Int32),
-        )
-        .drop("order")
+    cell = pl.col("step_index") * step_cells + pl.col("place")
+    node = pl.col("node").rank("dense").cast(pl.Int64) - 1
+    rows = chosen.drop("place", "step_index").with_columns(node=node)
+    number = chosen.select(cell).to_series() + rows["node"] * cells
+    placed = rows[_inverse(number.to_numpy())]
+    counted = pl.int_range(pl.len(), dtype=pl.Int64)
+    return placed.with_columns(
+        node=(counted // cells).cast(pl.Int32), cell=(counted % cells).cast(pl.Int32)
     )
+
+
+def _inverse(number: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Return the place of each number: every one of them is there once."""
+    places = np.empty_like(number)
+    places[number] = np.arange(len(number))
+    return places

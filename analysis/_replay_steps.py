@@ -5,49 +5,71 @@ Analysis" (arXiv 2505.05713). All steps and replicas share the graph of one; len
 arrays over steps and replicas, and levels of the graph are simulated one by one.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from analysis._replay_doubts import NONE, Doubts
 from analysis._replay_graph import Graph
 from analysis._replay_simulator import Times, simulate, starts_of, step_portions
 from analysis._replay_simulator import step_times as times_of_steps
+from analysis._replay_traces import Trace
 
 
 @dataclass(frozen=True, slots=True)
-class NotReplayable:
+class _Traced:
+    """What is told of a trace.
+
+    Attributes:
+        trace: The trace, or those that are its parts.
+    """
+
+    trace: Trace
+
+    @property
+    def run_id(self) -> str:
+        """Run of the trace."""
+        return self.trace.run_id
+
+    @property
+    def attempt(self) -> int:
+        """Attempt of the run."""
+        return self.trace.attempt
+
+    @property
+    def trace_id(self) -> str:
+        """Name of the trace: that of its first part."""
+        return self.trace.parts[0]
+
+
+@dataclass(frozen=True, slots=True)
+class NotReplayable(_Traced):
     """A trace that cannot be replayed.
 
     Attributes:
-        run_id: Run of the trace.
-        attempt: Attempt of the run.
-        trace_id: The trace.
-        parts: Names of the traces that it consists of.
         reason: Why, in words.
-        steps: Steps seen. [1]
-        operations: Operations seen. [1]
     """
 
-    run_id: str
-    attempt: int
-    trace_id: str
-    parts: tuple[str, ...]
     reason: str
-    steps: int
-    operations: int
+
+    @property
+    def steps(self) -> int:
+        """Steps seen. [1]"""
+        return len(self.trace.steps)
+
+    @property
+    def operations(self) -> int:
+        """Operations seen. [1]"""
+        return self.trace.operations
 
 
 @dataclass(frozen=True, slots=True)
-class Replay:
+class Replay(_Traced):
     """The steps of a trace, ready to be run with other lengths of operations.
 
     Attributes:
-        run_id: Run of the trace.
-        attempt: Attempt of the run.
-        trace_id: The trace.
-        parts: Names of the traces that it consists of.
         operations: One row per replayed operation, in the order of `row`: that of
             stage, kind and place, then step, then replica. `own_ns` is the length of
             a pass and the transfer alone of what ranks leave together, `ideal_ns`
@@ -61,12 +83,9 @@ class Replay:
         steps_left_out: Steps that do not fit the graph. [1]
         replicas_left_out: Replicas that do not fit it. [1]
         operations_left_out: Operations of kinds without use, or that do not fit. [1]
+        doubts: What the trace lacks, and what is not told then.
     """
 
-    run_id: str
-    attempt: int
-    trace_id: str
-    parts: tuple[str, ...]
     operations: pl.DataFrame
     graph: Graph
     shape: tuple[int, int, int, int]
@@ -75,6 +94,7 @@ class Replay:
     steps_left_out: int
     replicas_left_out: int
     operations_left_out: int
+    doubts: Doubts = NONE
 
     def step_times(self, own_ns: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """Return the simulated length of each step. [ns]
@@ -144,6 +164,17 @@ class Replay:
         """
         step = self.operations.filter(pl.col("step") == self.steps[0])
         return step.group_by("dp_rank", "pp_rank").agg(pl.col("rank").min())
+
+    def alone(self) -> "Replay":
+        """Return the first lane of the first replica, as if it were the only one.
+
+        Where all replicas take the same time, it tells of all of them.
+        """
+        nodes, steps, _, _ = self.shape
+        step_cells = self.shape[2] * self.shape[3]
+        rows = self.operations.gather_every(step_cells).drop("row")
+        first = rows.with_row_index("row")
+        return replace(self, operations=first, shape=(nodes, steps, 1, 1))
 
     def _cells(self) -> int:
         _, steps, replicas, lanes = self.shape

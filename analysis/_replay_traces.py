@@ -6,8 +6,8 @@ from typing import Final, NamedTuple
 import polars as pl
 
 from analysis._replay_layers import layers_of
-from analysis._replay_steps import NotReplayable, Replay
 from analysis._step_times import clock_of
+from analysis.placing import place
 
 #: What tells traces apart.
 TRACE: Final = ("run_id", "attempt", "trace_id")
@@ -19,36 +19,36 @@ class Trace(NamedTuple):
     Attributes:
         run_id: Run.
         attempt: Attempt of the run.
-        trace_ids: Parts; the first names the whole.
-        operations: Operations in them. [1]
+        parts: Names of the traces, ascending; the first names the whole.
+        untold: Those that do not tell the attempt.
+        steps: Steps, ascending.
+        operations: Operations. [1]
     """
 
     run_id: str
     attempt: int
-    trace_ids: tuple[str, ...]
+    parts: tuple[str, ...]
+    untold: tuple[str, ...]
+    steps: tuple[int, ...]
     operations: int
 
-    def rows(self, placed: pl.LazyFrame) -> pl.LazyFrame:
+    def rows(self, operations: pl.LazyFrame) -> pl.LazyFrame:
         """Return the operations of the trace."""
-        mine = (pl.col("run_id") == self.run_id) & (pl.col("attempt") == self.attempt)
-        return placed.filter(mine & pl.col("trace_id").is_in(self.trace_ids))
+        told, trace = pl.col("attempt"), pl.col("trace_id")
+        mine = (told == self.attempt) & trace.is_in(self.parts)
+        untold = told.is_null() & trace.is_in(self.untold)
+        return operations.filter((pl.col("run_id") == self.run_id) & (mine | untold))
 
-    def steps(self, placed: pl.LazyFrame) -> list[int]:
-        """Return the steps of the trace, ascending."""
-        steps = self.rows(placed).select("step").unique().collect(engine="streaming")
-        return [int(step) for step in steps["step"].sort()]
-
-    def spread(self, steps: list[int], most: int) -> list[int]:
+    def spread(self, most: int) -> tuple[int, ...]:
         """Return steps, evenly over the trace, whose operations fit in memory.
 
         Args:
-            steps: Steps of the trace.
             most: Operations to hold. [1]
         """
-        return steps[:: -(-self.operations // most)]
+        return self.steps[:: -(-self.operations // most)]
 
 
-def traces_in(placed: pl.LazyFrame) -> Iterator[Trace]:
+def traces_in(operations: pl.LazyFrame, attempts: pl.LazyFrame) -> Iterator[Trace]:
     """Return the traces of operations, parts together.
 
     Traces of an attempt are parts of one if none tells again what another has told of
@@ -56,46 +56,53 @@ def traces_in(placed: pl.LazyFrame) -> Iterator[Trace]:
     are on the calendar: clocks that begin with each file cannot be compared.
 
     Args:
-        placed: Rows of Operations, an attempt in each.
+        operations: Rows of Operations.
+        attempts: Rows of Attempts, for traces that do not tell theirs.
     """
-    is_dated = clock_of().is_null().all().alias("is_dated")
-    counted = pl.len().cast(pl.Int64).alias("operations")
-    told = placed.group_by(TRACE).agg(counted, is_dated).collect(engine="streaming")
-    attempts = told.sort(TRACE).partition_by(TRACE[:2], maintain_order=True)
-    for traces in attempts:
-        run_id, attempt = traces.select(TRACE[:2]).row(0)
-        counts = dict(traces.select("trace_id", "operations").iter_rows())
-        dated = traces.filter("is_dated")["trace_id"].to_list()
-        alone = traces.filter(~pl.col("is_dated"))["trace_id"].to_list()
-        together = (
-            [tuple(dated)]
-            if len(dated) == 1
-            else _layers(placed, str(run_id), int(attempt), dated)
-        )
-        for part in sorted([*together, *((one,) for one in alone)]):
-            held = sum(int(counts[one]) for one in part)
-            yield Trace(str(run_id), int(attempt), part, held)
+    seen = _seen(operations, attempts)
+    for attempt in seen.partition_by(TRACE[:2], maintain_order=True):
+        dated = attempt["trace_id"].filter(attempt["is_dated"]).unique().sort()
+        others = attempt["trace_id"].filter(~attempt["is_dated"]).unique().sort()
+        together = [tuple(dated)] if len(dated) else []
+        if len(dated) > 1:
+            together = _layers(operations, _whole(attempt, together[0]))
+        for parts in sorted([*together, *((one,) for one in others)]):
+            yield _whole(attempt, parts)
 
 
-def _layers(
-    placed: pl.LazyFrame, run_id: str, attempt: int, dated: list[str]
-) -> list[tuple[str, ...]]:
-    if not dated:
-        return []
-    rows = Trace(run_id, attempt, tuple(dated), 0).rows(placed)
-    end = pl.col("start_ns") + pl.col("duration_ns")
-    pieces = rows.group_by(*TRACE, "rank", "step").agg(
-        pl.col("start_ns").min(), end_ns=end.max(), rows=pl.len().cast(pl.Int64)
+def _seen(operations: pl.LazyFrame, attempts: pl.LazyFrame) -> pl.DataFrame:
+    """Return what there is of each trace and step, and whether all of it is dated."""
+    at_ns = pl.coalesce("start_ns", "offset_ns")
+    steps = operations.group_by(*TRACE, "step").agg(
+        at_ns.min().alias("at_ns"),
+        operations=pl.len().cast(pl.Int64),
+        is_dated=clock_of().is_null().all(),
     )
-    return layers_of(pieces.collect(engine="streaming"))
+    first = pl.col("at_ns").min().over(TRACE)
+    whole = pl.col("is_dated").all().over(TRACE)
+    told = steps.with_columns(first, whole, is_told=pl.col("attempt").is_not_null())
+    placed = place(told.collect(engine="streaming").lazy(), attempts, "at_ns")
+    dated = pl.col("is_dated").all().over(TRACE)
+    return placed.with_columns(dated).sort(*TRACE, "step", "is_told").collect()
 
 
-def is_in(found: Replay | NotReplayable) -> pl.Expr:
-    """Return whether an operation is in what was found, by its own attempt if told.
+def _whole(attempt: pl.DataFrame, parts: tuple[str, ...]) -> Trace:
+    rows = attempt.filter(pl.col("trace_id").is_in(parts))
+    run_id, number = rows.select(TRACE[:2]).row(0)
+    untold = rows["trace_id"].filter(~rows["is_told"]).unique().sort()
+    steps = tuple(int(one) for one in rows["step"].unique().sort())
+    held = int(rows["operations"].sum())
+    return Trace(str(run_id), int(number), parts, tuple(untold), steps, held)
 
-    Args:
-        found: What `replays_of` gave.
-    """
-    attempt = pl.col("attempt")
-    mine = (pl.col("run_id") == found.run_id) & pl.col("trace_id").is_in(found.parts)
-    return mine & (attempt.is_null() | (attempt == found.attempt))
+
+def _layers(operations: pl.LazyFrame, dated: Trace) -> list[tuple[str, ...]]:
+    end = pl.col("start_ns") + pl.col("duration_ns")
+    pieces = (
+        dated.rows(operations)
+        .group_by("trace_id", "rank", "step")
+        .agg(pl.col("start_ns").min(), end_ns=end.max(), rows=pl.len().cast(pl.Int64))
+    )
+    placed = pieces.with_columns(
+        run_id=pl.lit(dated.run_id), attempt=pl.lit(dated.attempt)
+    )
+    return layers_of(placed.collect(engine="streaming"))

@@ -208,10 +208,11 @@ def test_phases_tile_the_pipeline(drawn: list[tuple[int, bool, int, int]]) -> No
         "pp_rank",
         "start_ns",
         *[pl.lit(0).alias(name) for name in ("step", "dp_rank", "lane")],
+        rank="pp_rank",
         end_ns=pl.col("start_ns") + pl.col("length"),
         kind=pl.when("forward").then(pl.lit(FORWARD)).otherwise(pl.lit(BACKWARD)),
     )
-    found = split_phases(rows.lazy()).collect()
+    found = split_phases(rows)
     first = min(start for _, _, start, _ in drawn)
     span = max(start + length for _, _, start, length in drawn) - first
     assert (found.select(pl.sum_horizontal(PARTS)).to_series() == span).all()
