@@ -33,10 +33,11 @@ def unpaid(frames: Frames, scope: Scope) -> BlindSpot | None:
     found = _runs.unpaid(frames, scope)
     if not found:
         return None
+    runs = listed([name(run_id, 30) for run_id in found])
+    be = "is" if len(found) == 1 else "are"
     return BlindSpot(
         "When runs held their GPUs",
-        f"{plural(len(found), 'run')} in no account:"
-        f" {listed([name(run_id, 30) for run_id in found])}",
+        f"{runs} {be} in no account",
         "scheduler jobs (sacct), a step log or traces of them",
     )
 

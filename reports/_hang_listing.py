@@ -21,7 +21,7 @@ SELECT * FROM hangs
 ${where}ORDER BY last_ns DESC, run_id, hang_id"""
 
 _COLUMNS: Final = (
-    Column("Rank", is_number=True),
+    Column("Rank"),
     Column("Role", "A candidate: where it may have begun. Blocked: only waits."),
     Column("Wait for it", "Ranks that wait for it directly.", is_number=True),
     Column("Evidence"),

@@ -20,7 +20,7 @@ WITH answered AS (
     PARTITION BY run_id, repair ORDER BY steps DESC, method) AS road
   FROM whatif
   ${where})
-SELECT run_id, repair, method, is_bound,
+SELECT run_id, repair, method, is_bound OR scope = 'everything' AS is_bound,
        saved_gpu_ns::DOUBLE * $price / 3.6e12 AS usd,
        saved_low_gpu_ns::DOUBLE * $price / 3.6e12 AS usd_low,
        saved_high_gpu_ns::DOUBLE * $price / 3.6e12 AS usd_high
@@ -31,16 +31,19 @@ LIMIT $most"""
 
 _ABOUT: Final = About(
     definition="Simulated time of the steps seen, less that with the repair, times the"
-    " ranks that wait for each other, times the price. A pale bar is an upper bound: it"
-    " holds if its cause went away wholly. The dark line is the interval of 95 % by how"
+    " ranks that wait for each other, times the price. A pale bar is nothing to be had"
+    " as it stands: an upper bound, which holds if its cause went away wholly, or"
+    " `everything typical`, all operations at what is usual of their kind, slow ones"
+    " included. The dark line is the interval of 95 % by how"
     " blocks of steps scatter. Savings below what healthy ranks scatter are not shown.",
     source="replay of traced operations after arXiv 2505.05713; from a step log, the"
     " slowest rank ends a step: with ranks at their peers' median, the slowest of what"
     " is left does",
     blind_spots="Savings do not add: what one repair frees, the next slowest takes."
-    " Each holds while all else stays as it was. `everything typical` also slows what"
-    " is faster than typical, so that one repair may save more. From a step log,"
-    " communication is taken to last as long as before, and waits to overlap no work."
+    " Each holds while all else stays as it was. `everything typical` is no bound: it"
+    " also slows what is faster than typical, and a single repair can save more. From"
+    " a step log, communication is taken to last as long as before, and waits to"
+    " overlap no work."
     " Steps that were done twice count twice here, and once in the accounts of the"
     " ledger.",
 )
@@ -49,7 +52,7 @@ _ABOUT: Final = About(
 _FREE: Final = "communication"
 
 _TIPS: Final = (
-    ("label", "repair"),
+    ("repair", "repair"),
     ("run", "run"),
     ("text", "saves"),
     ("step", "of a step"),
@@ -91,7 +94,7 @@ def chart(rows: pl.DataFrame, scope: Scope) -> list[Chart]:
             name="first-steps-repairs",
             title="What repairs would save in the steps seen [USD, % of their time]",
             summary=f"{plural(top.height, 'bar')}, the first {drawn['text'][0]},"
-            f" {drawn['label'][0]}.",
+            f" {drawn['repair'][0]}.",
             spec=savings.savings(drawn, "saving [USD]", _TIPS),
             numbers=top.select(
                 *("run_id", "repair", "method", "is_bound"),
@@ -126,7 +129,7 @@ def _ranked(rows: pl.DataFrame, scope: Scope) -> pl.DataFrame:
     priced = sure.with_columns(
         pl.Series(told, _usd(sure, column, scope), pl.Float64)
         for told, column in amounts.items()
-    )
+    ).with_columns(is_bound=pl.col("is_bound") | (pl.col("scope") == "everything"))
     return priced.sort(["usd", "run_id", "repair"], descending=[True, False, False])
 
 
@@ -145,7 +148,8 @@ def _drawn(row: Mapping[str, Any], *, several: bool) -> dict[str, Any]:
     label, ratio = _repair_answers.called(row["repair"]), row["slowdown_ratio"]
     share = f" ({100 * (1 - 1 / ratio):.1f}{THIN}%)" if ratio else ""
     return {
-        "label": f"{name(row['run_id'], 12)}: {label}" if several else label,
+        "label": f"{label}\n{name(row['run_id'], 20)}" if several else label,
+        "repair": label,
         "meaning": _MEANINGS.get(row["scope"], "waiting"),
         "value": row["usd"],
         "low": None if row["usd_low"] is None else max(row["usd_low"], 0.0),

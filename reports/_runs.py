@@ -27,7 +27,7 @@ NS_PER_DAY: Final = 86_400_000_000_000
 _SQL: Final = """\
 SELECT run_id, start_ns, end_ns, gpu_count, gpu_model, usd_per_gpu_hour, has_card
 FROM runs
-${where}ORDER BY start_ns, run_id"""
+${where}ORDER BY start_ns NULLS LAST, run_id"""
 
 
 def spans(frames: Frames, scope: Scope) -> dict[str, tuple[int, int]]:
@@ -61,7 +61,8 @@ def is_sampled(frames: Frames, run_id: str) -> bool:
 
 def listing(frames: Frames, scope: Scope) -> Listing:
     """Return the runs with their period, GPUs and price, and where each came from."""
-    rows = scope.of_runs(frames[Runs]).sort("start_ns", "run_id").collect()
+    by = ["start_ns", "run_id"]
+    rows = scope.of_runs(frames[Runs]).sort(by, nulls_last=True).collect()
     bases = _bases(frames)
     cells = [
         (

@@ -15,6 +15,9 @@ Align = Literal["left", "right"]
 #: Height of a row with one bar. [px]
 ROW: Final = 30
 
+#: Height of a line of a name that has two. [px]
+LINE_HEIGHT: Final = 12
+
 #: Longest name beside a bar; the whole name is in the tooltip. [px]
 NAME_WIDTH: Final = 150
 
@@ -53,10 +56,21 @@ def told_apart(rows: pl.DataFrame) -> pl.DataFrame:
     return bare.join(names(keyed), on="key", maintain_order="left")
 
 
-def rows_axis(rows: pl.DataFrame, label: str = "label") -> alt.Y:
-    """Return the axis of names, in the order of the rows."""
+def rows_axis(
+    rows: pl.DataFrame, label: str = "label", *, breaks: bool = False
+) -> alt.Y:
+    """Return the axis of names, in the order of the rows.
+
+    Args:
+        rows: Rows with the names.
+        label: Column of the names.
+        breaks: Whether names have two lines, with a line break between them.
+    """
     order = rows[label].unique(maintain_order=True).to_list()
     axis = alt.Axis(title=None, labelLimit=NAME_WIDTH)
+    if breaks:
+        axis["labelExpr"] = "split(datum.label, '\\n')"
+        axis["labelLineHeight"], axis["labelOffset"] = LINE_HEIGHT, -LINE_HEIGHT / 2
     return alt.Y(f"{label}:N", sort=order, axis=axis)
 
 

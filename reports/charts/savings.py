@@ -11,7 +11,7 @@ from reports.charts import _parts
 from reports.theme import INK, finished
 
 #: Room for words beside the longest bar, as a multiple of it.
-_WITH_WORDS: Final = 1.5
+_WITH_WORDS: Final = 1.65
 
 #: Bars of upper bounds are paler than those of estimates.
 _BOUND: Final = 0.35
@@ -21,8 +21,9 @@ def savings(rows: pl.DataFrame, unit: str, tips: Sequence[tuple[str, str]]) -> S
     """Draw one bar for each saving, from zero, with its interval; bounds are pale.
 
     Args:
-        rows: `label`, `meaning`, `value`, `low` and `high` (null: not known),
-            `is_bound`, `text` and `brief`, in order, and columns of tips.
+        rows: `label` (in lines where it breaks), `meaning`, `value`, `low` and `high`
+            (null: not known), `is_bound`, `text` and `brief`, in order, and columns of
+            tips.
         unit: Title of the axis, with its unit.
         tips: Columns and titles of the tooltip.
     """
@@ -30,8 +31,9 @@ def savings(rows: pl.DataFrame, unit: str, tips: Sequence[tuple[str, str]]) -> S
         at=pl.max_horizontal("value", "high"),
         weight=pl.when("is_bound").then(pl.lit(_BOUND)).otherwise(pl.lit(1.0)),
     )
+    breaks = bool(shown["label"].str.contains("\n", literal=True).any())
     end = _WITH_WORDS * _parts.largest(shown, "at")
-    base = alt.Chart(shown).encode(y=_parts.rows_axis(shown))
+    base = alt.Chart(shown).encode(y=_parts.rows_axis(shown, breaks=breaks))
     axis = _parts.number_axis(unit, end)
     x = alt.X("value:Q", scale=_parts.from_zero(end), axis=axis)
     bars = base.mark_bar(height={"band": 0.66}).encode(

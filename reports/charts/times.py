@@ -31,6 +31,9 @@ _LANE_WITH_WORDS: Final = 56
 #: Most pixels that a field of cells is high. [px]
 _MOST_HIGH: Final = 420
 
+#: A label so near to the edge of its drawing stands inside it. [px]
+_NEAR_EDGE: Final = 24
+
 
 def time_axis(from_ms: float, to_ms: float) -> alt.Axis:
     """Return the axis of a span of time, its day in the title where it is one.
@@ -43,7 +46,11 @@ def time_axis(from_ms: float, to_ms: float) -> alt.Axis:
     form = next(form for least, form in _FORMATS if to_ms - from_ms >= least)
     only = f", {next(iter(days))}" if len(days) == 1 else ""
     return alt.Axis(
-        title=f"time (UTC){only}", labelOverlap=True, tickCount=5, format=form
+        title=f"time (UTC){only}",
+        labelOverlap=True,
+        labelFlush=_NEAR_EDGE,
+        tickCount=5,
+        format=form,
     )
 
 
