@@ -9,6 +9,7 @@ from analysis._straggler_sources import CANNOT_TELL, NONE
 from analysis._straggler_stretches import WINDOW_BLOCKS
 from analysis._straggler_tests import smallest_visible
 from analysis._straggler_things import RANK
+from analysis._unlike_traces import UNLIKE_TRACES
 from analysis.attempts import Attempts
 from ingest.tables import StepTimings
 
@@ -25,7 +26,9 @@ def slow_things(search: Search, frames: Frames) -> tuple[pl.DataFrame, pl.DataFr
     told = search.slow.join(costs.losses, on="spell").join(
         search.sources, on="run_id", how="left"
     )
-    evidence = find_evidence(told, costs.spans, seats, frames)
+    evidence = find_evidence(
+        told, costs.spans, seats, frames, search.steps.limits.causes
+    )
     placed = told.join(causes_of(evidence), on="spell")
     return placed.join(_places(costs.spans, seats), on="spell"), evidence
 
@@ -83,10 +86,11 @@ def _seen(search: Search, frames: Frames) -> pl.DataFrame:
         frames[table].select("run_id").unique() for table in (Attempts, StepTimings)
     ]
     ranks = search.steps.steps.group_by("run_id").agg(ranks=_distinct("rank"))
-    runs = pl.concat([*names, ranks.select("run_id")]).unique()
+    told = search.sources.lazy().select("run_id")
+    runs = pl.concat([*names, ranks.select("run_id"), told]).unique()
     timed = names[1].with_columns(is_timed=pl.lit(value=True))
-    told = runs.join(ranks, on="run_id", how="left")
-    return told.join(timed, on="run_id", how="left").collect().sort("run_id")
+    counted = runs.join(ranks, on="run_id", how="left")
+    return counted.join(timed, on="run_id", how="left").collect().sort("run_id")
 
 
 def _verdict() -> pl.Expr:
@@ -98,6 +102,8 @@ def _verdict() -> pl.Expr:
         .then(pl.lit("too_few_steps"))
         .when(pl.col("steps_tested") > 0)
         .then(pl.lit("too_few_peers"))
+        .when(pl.col("cannot_tell") == UNLIKE_TRACES)
+        .then(pl.lit("unlike_traces"))
         .when(is_timed)
         .then(pl.lit("no_waits"))
         .otherwise(pl.lit("no_steps"))

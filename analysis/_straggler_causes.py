@@ -5,14 +5,16 @@ from typing import Final
 import polars as pl
 
 from analysis._analysis import Frames
+from analysis._straggler_cause_limits import CauseLimits
 from analysis._straggler_failures import failures_of
 from analysis._straggler_ladder import ladder
 from analysis._straggler_links import links_of
 from analysis._straggler_machine_rungs import VICTIM
 from analysis._straggler_passes import passes_of
-from analysis._straggler_power import STATISTICS, gpu_keys, power_of
+from analysis._straggler_powered import powered
 from analysis._straggler_rung import STEPS, Rung
 from analysis._straggler_things import RANK
+from analysis._unlike_traces import of_one_run
 from analysis.attempts import Attempts
 from ingest.tables import Failures, LinkSamples, Operations, PowerSamples
 
@@ -27,7 +29,11 @@ _STEP_TABLE: Final = pl.col("source").replace({"traces": "overlap"})
 
 
 def find_evidence(
-    slow: pl.DataFrame, spans: pl.DataFrame, seats: pl.DataFrame, frames: Frames
+    slow: pl.DataFrame,
+    spans: pl.DataFrame,
+    seats: pl.DataFrame,
+    frames: Frames,
+    limits: CauseLimits,
 ) -> pl.DataFrame:
     """Go down a ladder of causes, the strongest evidence first.
 
@@ -38,6 +44,7 @@ def find_evidence(
         spans: When each of their ranks was slow: `spell`, RANK, `from_ns`, `to_ns`.
         seats: Where ranks sit.
         frames: Power samples, failures, samples of links, operations and attempts.
+        limits: When something is a cause.
 
     Returns:
         `spell`, SPELL, and what was looked at: `rung` (from zero), `cause`, `supports`
@@ -50,17 +57,18 @@ def find_evidence(
     has_failures = not frames[Failures].limit(1).collect().is_empty()
     hosts = seats.filter(pl.col("host").is_not_null())
     placed = ranks.join(hosts, on=list(RANK), how="semi").select("spell").unique()
+    operations = of_one_run(frames[Operations])
     parts = (
-        _power(spans, seats, frames[PowerSamples]),
+        powered(spans, seats, frames[PowerSamples], limits),
         failures_of(spans, seats, frames[Failures]),
         links_of(spans, seats, frames[LinkSamples]),
-        passes_of(told, ranks, frames[Operations], frames[Attempts]),
+        passes_of(told, ranks, operations, frames[Attempts], limits),
         placed.with_columns(has_failures=pl.lit(has_failures)),
     )
     for part in parts:
         told = told.join(part, on="spell", how="left")
     known = told.with_columns(pl.col("has_failures").fill_null(value=False))
-    rungs = [_told(known, number, rung) for number, rung in enumerate(ladder())]
+    rungs = [_told(known, number, rung) for number, rung in enumerate(ladder(limits))]
     return pl.concat(rungs).sort("spell", "rung")
 
 
@@ -91,18 +99,3 @@ def _told(spells: pl.DataFrame, number: int, rung: Rung) -> pl.DataFrame:
         from_ns="from_ns",
         to_ns="to_ns",
     )
-
-
-def _power(
-    spans: pl.DataFrame, seats: pl.DataFrame, samples: pl.LazyFrame
-) -> pl.DataFrame:
-    """Return the statistics of each spell's GPUs, and the median of its job's."""
-    keys = gpu_keys(seats)
-    runs = spans.group_by("run_id").agg(pl.col("from_ns").min(), pl.col("to_ns").max())
-    own = power_of(samples, spans.join(keys, on=list(RANK)), "spell")
-    all_of_run = power_of(samples, keys.join(runs, on="run_id"), "run_id")
-    means = own.group_by("spell", "run_id").agg(
-        pl.col(STATISTICS).mean(), pl.col("power_rows").sum()
-    )
-    job = all_of_run.group_by("run_id").agg(pl.col(STATISTICS).median())
-    return means.join(job, on="run_id", suffix="_job").drop("run_id")

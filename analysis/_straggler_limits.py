@@ -1,10 +1,11 @@
 """What counts as slow: every threshold of the straggler test, with its reason."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, Self
 
 from analysis._analysis import Thresholds
+from analysis._straggler_cause_limits import CAUSE_THRESHOLDS, CauseLimits
 
 #: Slowdown that healthy GPUs show for ever: their persistent sd is 0.3 %. What is
 #: tested is whether one is slower than this, not whether it differs. [1]
@@ -35,6 +36,7 @@ THRESHOLDS: Final[Mapping[str, float]] = {
     "straggler_gate_sds": GATE_SDS,
     "straggler_min_peers": MIN_PEERS,
     "straggler_block_steps": BLOCK_STEPS,
+    **CAUSE_THRESHOLDS,
 }
 
 
@@ -49,6 +51,7 @@ class Limits:
         gate_sds: Smallest slowdown to flag, in sds of its kind. [1]
         min_peers: Peers that a unit must have. [1]
         block_steps: Steps of a block. [1]
+        causes: When something is a cause.
     """
 
     null_ratio: float = NULL_RATIO
@@ -57,6 +60,7 @@ class Limits:
     gate_sds: float = GATE_SDS
     min_peers: int = MIN_PEERS
     block_steps: int = BLOCK_STEPS
+    causes: CauseLimits = field(default_factory=CauseLimits)
 
     @classmethod
     def of(cls, thresholds: Thresholds) -> Self:
@@ -68,4 +72,5 @@ class Limits:
             gate_sds=thresholds["straggler_gate_sds"],
             min_peers=int(thresholds["straggler_min_peers"]),
             block_steps=int(thresholds["straggler_block_steps"]),
+            causes=CauseLimits.of(thresholds),
         )

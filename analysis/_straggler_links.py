@@ -4,6 +4,7 @@ from typing import Final
 
 import polars as pl
 
+from analysis._straggler_powered import spell_windows
 from analysis._straggler_things import RANK
 from ingest.tables import LinkSamples
 
@@ -41,26 +42,21 @@ def links_of(
         the same with `queues`.
     """
     known = seats.filter(pl.col("host").is_not_null())
-    places = known.select(*RANK, "host", "nic", of_cluster="cluster")
-    own = spans.join(places, on=list(RANK))
-    run = spans.group_by("run_id").agg(pl.col("from_ns").min(), pl.col("to_ns").max())
-    hosts = places.select("run_id", "host", "of_cluster").unique()
-    others = hosts.join(run, on="run_id")
-    counted = _counted(links, own, ["spell", "nic"])
+    of_attempt = ["run_id", "attempt"]
+    hosts = known.select(*of_attempt, "host", of_cluster="cluster").unique()
+    counted = _counted(links, hosts.join(spell_windows(spans), on=of_attempt))
+    own = spans.join(known, on=list(RANK)).select("spell", "host", "nic").unique()
     is_its = pl.col("port").str.starts_with(pl.col("nic")).fill_null(value=True)
-    ports = counted.filter(is_its)
-    job = _counted(links, others, ["run_id"]).group_by("run_id")
+    its = counted.join(own, on=["spell", "host"]).filter(is_its)
+    ports = its.drop("nic").unique(["spell", *_PORT])
     names = ("errors", "queues")
-    typical = job.agg(pl.col(f"{name}_per_hour").median() for name in names)
+    typical = counted.group_by("spell").agg(
+        pl.col(f"{name}_per_hour").median() for name in names
+    )
     worst = ports.group_by("spell").agg(
         pl.col("link_rows").sum(), *(told for name in names for told in _worst(name))
     )
-    runs = spans.select("spell", "run_id").unique()
-    return (
-        worst.join(runs, on="spell")
-        .join(typical, on="run_id", suffix="_job")
-        .drop("run_id")
-    )
+    return worst.join(typical, on="spell", suffix="_job")
 
 
 def _worst(name: str) -> tuple[pl.Expr, ...]:
@@ -72,30 +68,32 @@ def _worst(name: str) -> tuple[pl.Expr, ...]:
     )
 
 
-def _counted(
-    links: pl.LazyFrame, spans: pl.DataFrame, owner: list[str]
-) -> pl.DataFrame:
-    """Return by how much the counters of ports rose in each owner's spans."""
+def _counted(links: pl.LazyFrame, windows: pl.DataFrame) -> pl.DataFrame:
+    """Return by how much the counters of ports rose in each spell, by attempt."""
     time = LinkSamples.time_ns.col
-    near = time.is_between(spans["from_ns"].min(), spans["to_ns"].max())
-    hosts = spans.group_by(*owner, "host", "of_cluster")
-    bounds = hosts.agg(pl.col("from_ns").min(), pl.col("to_ns").max())
+    near = time.is_between(windows["from_ns"].min(), windows["to_ns"].max())
     same = (LinkSamples.cluster.col == pl.col("of_cluster")).fill_null(value=True)
     inside = (
         links.filter(near)
-        .join(bounds.lazy(), on="host")
+        .join(windows.lazy(), on="host")
         .filter(same & time.is_between(pl.col("from_ns"), pl.col("to_ns")))
     )
-    series = inside.group_by(*owner, *_PORT, "series").agg(
+    of_attempt = ["spell", "attempt", *_PORT]
+    series = inside.group_by(*of_attempt, "series").agg(
         pl.len().cast(pl.Int64).alias("link_rows"),
         *(_risen(name) for name in (*_ERRORS, *_QUEUES)),
         span_ns=time.max() - time.min(),
     )
-    ports = series.group_by(*owner, *_PORT).agg(
+    attempts = series.group_by(of_attempt).agg(
         pl.col("link_rows").sum(),
         pl.col("span_ns").max(),
         errors=_sum(_ERRORS),
         queues=_sum(_QUEUES),
+    )
+    ports = attempts.group_by("spell", *_PORT).agg(
+        pl.col("link_rows", "span_ns").sum(),
+        errors=_sum(("errors",)),
+        queues=_sum(("queues",)),
     )
     hours = pl.when(pl.col("span_ns") > 0).then(pl.col("span_ns") / _HOUR_NS)
     rates = [(pl.col(n) / hours).alias(f"{n}_per_hour") for n in ("errors", "queues")]

@@ -5,18 +5,11 @@ from typing import Final
 import polars as pl
 
 from analysis._replay_kinds import BACKWARD, FORWARD, GARBAGE, known_kind
+from analysis._straggler_cause_limits import CauseLimits
 from analysis._straggler_scores import moment
 from analysis._straggler_things import RANK
 from analysis.placing import place
 from ingest.tables import Operations
-
-#: A forward pass longer than is typical by this much has paused: collecting garbage
-#: takes hundreds of milliseconds. [ns]
-#: Source: arXiv 2505.05713, section 5.4.
-PAUSE_NS: Final = 100_000_000
-
-#: Length over the typical from which a micro-batch is a slow cell. [1]
-SLOW_CELL: Final = 1.1
 
 #: Share of a stage's micro-batches that are short. [1]
 _SHORT: Final = 0.1
@@ -30,6 +23,7 @@ def passes_of(
     ranks: pl.DataFrame,
     operations: pl.LazyFrame,
     attempts: pl.LazyFrame,
+    limits: CauseLimits,
 ) -> pl.DataFrame:
     """Return what the operations of each spell's ranks say, beside the others'.
 
@@ -38,6 +32,7 @@ def passes_of(
         ranks: Ranks of each spell: `spell` and RANK.
         operations: Rows of Operations.
         attempts: Rows of Attempts, for operations that do not tell theirs.
+        limits: What a pause is, and a slow micro-batch.
 
     Returns:
         Columns `spell`, `operation_rows`, `has_gc`, `gc_ns` (a rank's, beyond the mean
@@ -55,7 +50,8 @@ def passes_of(
     during = moment().is_between(pl.col("moment_from"), pl.col("moment_to"))
     own = placed.join(of_spells, on=list(RANK)).filter(during)
     beside = own.join(typical, on=list(_CELL), nulls_equal=True)
-    spells_told = _pauses(beside).join(_lengths(beside), on="spell", how="left")
+    paused, lengths = _pauses(beside, limits), _lengths(beside, limits)
+    spells_told = paused.join(lengths, on="spell", how="left")
     return spells_told.join(_garbage(own, placed), on="spell", how="left")
 
 
@@ -74,9 +70,9 @@ def _placed(
     return place(wanted, attempts, "start_ns").collect(engine="streaming")
 
 
-def _pauses(beside: pl.DataFrame) -> pl.DataFrame:
+def _pauses(beside: pl.DataFrame, limits: CauseLimits) -> pl.DataFrame:
     beyond = pl.col("duration_ns") - pl.col("typical_ns")
-    pause = pl.when(beyond > PAUSE_NS).then(beyond).otherwise(0.0)
+    pause = pl.when(beyond > limits.pause_ns).then(beyond).otherwise(0.0)
     forward, backward = (pl.col("kind") == kind for kind in (FORWARD, BACKWARD))
     ranks = beside.with_columns(pause=pause).group_by("spell", "rank")
     told = ranks.agg(
@@ -94,7 +90,7 @@ def _pauses(beside: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _lengths(beside: pl.DataFrame) -> pl.DataFrame:
+def _lengths(beside: pl.DataFrame, limits: CauseLimits) -> pl.DataFrame:
     """Hold forward against backward passes of the same micro-batch.
 
     What a rank has in all micro-batches of a step is not their length: its median of
@@ -122,7 +118,7 @@ def _lengths(beside: pl.DataFrame) -> pl.DataFrame:
     return told.group_by("spell").agg(
         correlation=pl.corr("forward_own", "backward_own"),
         spread=pl.col("forward_own").std(),
-        slow_cells=(pl.col("forward") > SLOW_CELL).mean(),
+        slow_cells=(pl.col("forward") > limits.slow_cell_ratio).mean(),
         shortest=pl.col("shortest").median(),
     )
 

@@ -5,6 +5,7 @@ from typing import Final
 import polars as pl
 
 from analysis._energy_windows import OF_FILE
+from analysis._straggler_cause_limits import CauseLimits
 from analysis._straggler_things import RANK
 from ingest.phrases import phrase
 from ingest.tables import PowerSamples
@@ -14,11 +15,11 @@ POWER_CAP_BIT: Final = 0x4
 BRAKE_BIT: Final = 0x80
 THERMAL_BITS: Final = 0x8 | 0x20 | 0x40
 
-#: Share of the limit from which a board counts as at its limit: sensors are good to
-#: some 5 W of 700 W, and regulators keep a little below.
-AT_LIMIT: Final = 0.98
+#: Bit of a GPU that has nothing to do.
+IDLE_BIT: Final = 0x1
 
 #: What is told of a GPU over a span of time; a share is of its samples or of the time.
+#: All but counters, limits and utilization are of samples under load.
 STATISTICS: Final = (
     "power_counter",
     "thermal_counter",
@@ -26,6 +27,7 @@ STATISTICS: Final = (
     "brake_bits",
     "thermal_bits",
     "clock_mhz",
+    "clock_median_mhz",
     "limit_w",
     "at_limit",
     "power_w",
@@ -55,13 +57,22 @@ def gpu_keys(seats: pl.DataFrame) -> pl.DataFrame:
     return named.select(*RANK, "key", at=pl.when(~is_unique).then("host"))
 
 
-def power_of(samples: pl.LazyFrame, spans: pl.DataFrame, owner: str) -> pl.DataFrame:
+def power_of(
+    samples: pl.LazyFrame,
+    spans: pl.DataFrame,
+    owner: str,
+    limits: CauseLimits | None = None,
+) -> pl.DataFrame:
     """Return what the samples in each owner's spans say of its GPUs.
+
+    Nodes are sampled at other rates, and beyond their work: samples without load would
+    make one node's clocks and power look lower than another's.
 
     Args:
         samples: Rows of PowerSamples.
         spans: Columns `key`, `at`, `from_ns`, `to_ns`, RANK and the owner.
         owner: Column of whom the statistics are for.
+        limits: When a GPU is under load, and at its limit.
 
     Returns:
         The owner, RANK, STATISTICS, which are null where nothing was measured, and
@@ -81,38 +92,64 @@ def power_of(samples: pl.LazyFrame, spans: pl.DataFrame, owner: str) -> pl.DataF
     inside = found.filter(time.is_between(pl.col("from_ns"), pl.col("to_ns")))
     return (
         inside.group_by(owner, *(c for c in RANK if c != owner))
-        .agg(**_statistics())
+        .agg(**_statistics(limits or CauseLimits()))
         .collect(engine="streaming")
     )
 
 
-def _statistics() -> dict[str, pl.Expr]:
-    time, bits = PowerSamples.time_ns.col, PowerSamples.throttle_reasons.col
-    length = time.max() - time.min()
+def _statistics(limits: CauseLimits) -> dict[str, pl.Expr]:
+    power, limit = _power(), PowerSamples.power_limit_w.col
+    clock = PowerSamples.sm_clock_mhz.col
+    # a source that gives each metric alone has the limit in other rows
+    at_limit = power >= limits.at_limit_ratio * limit.fill_null(limit.mean())
+    under_load = _under_load(limits.loaded_share)
 
-    def risen(counter: pl.Expr) -> pl.Expr:
-        return pl.when(length > 0).then((counter.max() - counter.min()) / length)
+    def typical(value: pl.Expr) -> pl.Expr:
+        """Return a mean under load; of a GPU that never is, over all samples."""
+        known = value.cast(pl.Float64)
+        return pl.coalesce(known.filter(under_load).mean(), known.mean())
 
-    def share(mask: int) -> pl.Expr:
-        return ((bits & mask) != 0).cast(pl.Float64).mean()
-
-    power = pl.coalesce(
-        PowerSamples.power_average_w.col, PowerSamples.power_instant_w.col
-    )
-    limit = PowerSamples.power_limit_w.col
+    median = pl.coalesce(clock.filter(under_load).median(), clock.median())
     return {
-        "power_counter": risen(PowerSamples.throttle_power_ns.col),
-        "thermal_counter": risen(PowerSamples.throttle_thermal_ns.col),
-        "power_bits": share(POWER_CAP_BIT),
-        "brake_bits": share(BRAKE_BIT),
-        "thermal_bits": share(THERMAL_BITS),
-        "clock_mhz": PowerSamples.sm_clock_mhz.col.mean(),
+        "power_counter": _risen(PowerSamples.throttle_power_ns.col),
+        "thermal_counter": _risen(PowerSamples.throttle_thermal_ns.col),
+        "power_bits": typical(_has(POWER_CAP_BIT)),
+        "brake_bits": typical(_has(BRAKE_BIT)),
+        "thermal_bits": typical(_has(THERMAL_BITS)),
+        "clock_mhz": typical(clock),
+        "clock_median_mhz": median,
         "limit_w": limit.mean(),
-        # a source that gives each metric alone has the limit in other rows
-        "at_limit": (power >= AT_LIMIT * limit.fill_null(limit.mean()))
-        .cast(pl.Float64)
-        .mean(),
-        "power_w": power.mean(),
+        "at_limit": typical(at_limit),
+        "power_w": typical(power),
         "utilization": PowerSamples.utilization_ratio.col.mean(),
         "power_rows": pl.len().cast(pl.Int64),
     }
+
+
+def _power() -> pl.Expr:
+    """Return the power of a sample. [W]"""
+    average, instant = PowerSamples.power_average_w, PowerSamples.power_instant_w
+    return pl.coalesce(average.col, instant.col)
+
+
+def _has(mask: int) -> pl.Expr:
+    return (PowerSamples.throttle_reasons.col & mask) != 0
+
+
+def _under_load(share: float) -> pl.Expr:
+    """Return whether a GPU works: by its utilization, else its reasons, else its power.
+
+    A sample that tells none of them counts: spans are of steps, in which GPUs work.
+    """
+    return pl.coalesce(
+        PowerSamples.utilization_ratio.col >= share,
+        ~_has(IDLE_BIT),
+        _power() >= share * PowerSamples.power_limit_w.col,
+        pl.lit(value=True),
+    )
+
+
+def _risen(counter: pl.Expr) -> pl.Expr:
+    time = PowerSamples.time_ns.col
+    length = time.max() - time.min()
+    return pl.when(length > 0).then((counter.max() - counter.min()) / length)

@@ -4,11 +4,10 @@ from typing import Final, NamedTuple
 
 import polars as pl
 
+from ingest.phrases import phrase
+
 #: Stands for the table that the steps of the run come from.
 STEPS: Final = "steps"
-
-#: Share of the excess that something must make up to be its cause. [1]
-MOST_OF_IT: Final = 0.5
 
 
 class Rung(NamedTuple):
@@ -30,6 +29,18 @@ def share(part: pl.Expr) -> pl.Expr:
 def percent(value: pl.Expr) -> pl.Expr:
     """Return a share as it is said. [%]"""
     return (value * 100).round(1)
+
+
+def said_share(value: pl.Expr) -> pl.Expr:
+    """Return a share in words: what is not above zero is no share of anything."""
+    rounded = percent(value)
+    said = pl.when(rounded > 0).then(phrase("{} %", rounded))
+    return pl.when(value.is_not_null()).then(said.fill_null("none"))
+
+
+def signed(value: pl.Expr) -> pl.Expr:
+    """Return a number that may be negative, with a minus sign."""
+    return value.cast(pl.String).str.replace("-", "\N{MINUS SIGN}", literal=True)
 
 
 def whole(value: pl.Expr) -> pl.Expr:

@@ -20,6 +20,7 @@ from analysis._straggler_spells import find_spells
 from analysis._straggler_tests import judge
 from analysis._straggler_things import NAME, RANK, blocks_of_things, cover_ranks
 from analysis._straggler_work import PORTION_ROWS, plan_portions
+from analysis._unlike_traces import of_one_run
 from analysis.gpus import Gpus
 from ingest.tables import Operations
 
@@ -70,7 +71,7 @@ def _steps(
     frames: Frames, steps: pl.LazyFrame, limits: Limits, portion_rows: int
 ) -> Steps:
     plan = plan_portions(steps, limits.block_steps, portion_rows)
-    seats = seats_of(frames[Gpus], operated_seats(frames[Operations]))
+    seats = seats_of(frames[Gpus], operated_seats(of_one_run(frames[Operations])))
     return Steps(steps, plan, seats, limits)
 
 

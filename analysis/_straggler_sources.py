@@ -12,6 +12,7 @@ from analysis._straggler_arrivals import arrived_steps
 from analysis._straggler_operated import operated_steps
 from analysis._straggler_traced import traced_steps
 from analysis._straggler_work import COLUMNS, rank_steps
+from analysis._unlike_traces import UNLIKE_TRACES, of_one_run, unlike_runs
 from analysis.attempts import Attempts
 from analysis.overlap import Overlap
 from ingest.tables import Collectives, Kernels, Operations, StepTimings
@@ -69,7 +70,8 @@ def gather(frames: Frames) -> Sources:
     """Take each run's steps from the best source that tells own work from waiting.
 
     A step log with waits is the best: it has every rank and step. Then come traces of
-    kernels and collectives, traces of operations, and collectives alone.
+    kernels and collectives, traces of operations, and collectives alone. Operations of
+    several jobs in one run are no source.
     """
     logged = _logged_runs(frames)
     told, taken, runs = logged.select("run_id"), [], [_of_logs(logged)]
@@ -79,7 +81,8 @@ def gather(frames: Frames) -> Sources:
         taken.append(steps)
         runs.append(_named(known, source))
         told = pl.concat([told, known])
-    sources = pl.concat(runs)
+    unlike = unlike_runs(frames[Operations]).join(told, on="run_id", how="anti")
+    sources = pl.concat([*runs, _unlike(unlike)])
     others = _best(pl.concat(taken), sources)
     every = rank_steps(frames[StepTimings], others.lazy(), frames[Attempts])
     return Sources(every, sources)
@@ -108,7 +111,8 @@ def _of_traces(frames: Frames, told: pl.LazyFrame) -> pl.DataFrame:
 
 
 def _of_operations(frames: Frames, told: pl.LazyFrame) -> pl.DataFrame:
-    operations = frames[Operations].join(told, on="run_id", how="anti")
+    others = frames[Operations].join(told, on="run_id", how="anti")
+    operations = of_one_run(others)
     steps = operated_steps(operations, frames[Attempts])
     return steps.with_columns(source=pl.lit(OPERATIONS))
 
@@ -145,6 +149,11 @@ def _of_logs(logged: pl.DataFrame) -> pl.DataFrame:
         source=pl.lit(LOG),
         cannot_tell=said.otherwise(pl.lit(CANNOT_TELL[LOG])),
     )
+
+
+def _unlike(runs: pl.DataFrame) -> pl.DataFrame:
+    said = pl.lit(UNLIKE_TRACES)
+    return runs.select("run_id", source=pl.lit(NONE), cannot_tell=said)
 
 
 def _named(runs: pl.DataFrame, source: str) -> pl.DataFrame:

@@ -5,49 +5,42 @@ from typing import Final
 
 import polars as pl
 
-from analysis._straggler_rung import MOST_OF_IT, STEPS, Rung, percent, share
+from analysis._straggler_cause_limits import CauseLimits
+from analysis._straggler_rung import (
+    STEPS,
+    Rung,
+    percent,
+    said_share,
+    share,
+    signed,
+)
 from ingest.phrases import phrase
 
-#: Correlation of forward with backward passes from which lengths of sequences speak.
-#: Source: arXiv 2505.05713, section 5.3.
-MOST_ALIKE: Final = 0.9
-
-#: Sd of a stage's micro-batches below which they are all as long. [1]
-LEAST_SPREAD: Final = 0.05
-
-#: Share of slow micro-batches from which they are not scattered, but all. [1]
-ALL_CELLS: Final = 0.9
-
-#: Share of forward passes with a pause above which it is no pause. [1]
-MOST_PAUSED: Final = 0.5
+_MS_NS: Final = 1_000_000
 
 _STEPS: Final = (STEPS, "step_rows")
 _PASSES: Final = ("operations", "operation_rows")
 
 
-def of_work() -> Iterator[Rung]:
+def of_work(limits: CauseLimits) -> Iterator[Rung]:
     """Go down the rungs that operations and steps tell."""
-    yield _garbage()
+    yield _garbage(limits)
     yield _stage()
-    yield _lengths()
-    yield _transfer()
-    yield _data_loading()
+    yield _lengths(limits)
+    yield _transfer(limits)
+    yield _data_loading(limits)
 
 
-def _garbage() -> Rung:
+def _garbage(limits: CauseLimits) -> Rung:
     forward, backward = pl.col("forward_pause_ns"), pl.col("backward_pause_ns")
-    is_pause = (pl.col("paused") < MOST_PAUSED) & (
-        backward < (1 - MOST_OF_IT) * forward
-    )
+    is_rare = pl.col("paused") < limits.paused_share
+    is_pause = is_rare & (backward < (1 - limits.cause_share) * forward)
     told = pl.col("has_gc").fill_null(value=False)
     part = share(pl.when(told).then("gc_ns").otherwise(forward))
-    holds = (part >= MOST_OF_IT) & (told | is_pause)
-    said = (
-        pl.when(told)
-        .then(pl.lit("garbage collection"))
-        .otherwise(pl.lit("pauses over 100 ms in forward passes alone"))
-    )
-    evidence = phrase("{}: {} % of the excess", said, percent(part))
+    holds = (part >= limits.cause_share) & (told | is_pause)
+    pauses = f"pauses over {limits.pause_ns / _MS_NS:g} ms in forward passes alone"
+    said = pl.when(told).then(pl.lit("garbage collection")).otherwise(pl.lit(pauses))
+    evidence = phrase("{}: {} of the excess", said, said_share(part))
     missing = "no traced passes of it"
     return Rung("garbage_collection", holds, evidence, missing, *_PASSES)
 
@@ -63,19 +56,19 @@ def _stage() -> Rung:
     return Rung("stage_imbalance", holds, said, "", *_STEPS)
 
 
-def _lengths() -> Rung:
-    scattered = pl.col("slow_cells") < ALL_CELLS
-    half = 1 + MOST_OF_IT * (pl.col("slowdown_ratio") - 1)
+def _lengths(limits: CauseLimits) -> Rung:
+    scattered = pl.col("slow_cells") < limits.slow_cells_share
+    half = 1 + limits.cause_share * (pl.col("slowdown_ratio") - 1)
     holds = (
-        (pl.col("correlation") >= MOST_ALIKE)
-        & (pl.col("spread") >= LEAST_SPREAD)
+        (pl.col("correlation") >= limits.length_correlation)
+        & (pl.col("spread") >= limits.length_spread)
         & scattered
         & (pl.col("shortest") <= half)
     )
     evidence = phrase(
         "forward and backward passes correlate at {} over micro-batches, {} % of them"
         " slow, the shortest at {} of the stage's",
-        pl.col("correlation").round(2),
+        signed(pl.col("correlation").round(2)),
         percent(pl.col("slow_cells")),
         pl.col("shortest").round(2),
     )
@@ -83,17 +76,17 @@ def _lengths() -> Rung:
     return Rung("sequence_length", holds, evidence, missing, *_PASSES)
 
 
-def _transfer() -> Rung:
+def _transfer(limits: CauseLimits) -> Rung:
     part = share(pl.col("excess_transfer_ns"))
-    evidence = phrase("{} % of the excess is transfer, not work", percent(part))
+    evidence = phrase("{} of the excess is transfer, not work", said_share(part))
     missing = "its steps do not tell transfers apart"
-    holds = part >= MOST_OF_IT
+    holds = part >= limits.cause_share
     return Rung("slow_link", holds, evidence, missing, *_STEPS)
 
 
-def _data_loading() -> Rung:
+def _data_loading(limits: CauseLimits) -> Rung:
     part = share(pl.col("excess_data_ns"))
-    evidence = phrase("{} % of the excess is waiting for input", percent(part))
+    evidence = phrase("{} of the excess is waiting for input", said_share(part))
     missing = "its steps do not tell the wait for input"
-    holds = part >= MOST_OF_IT
+    holds = part >= limits.cause_share
     return Rung("data_loading", holds, evidence, missing, *_STEPS)

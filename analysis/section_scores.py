@@ -8,6 +8,7 @@ from analysis._analysis import Analysis, Frames, Results, Thresholds
 from analysis._replay_kinds import BACKWARD, FORWARD, OPTIMIZER, known_kind
 from analysis._score_kernels import GPU, kernel_scores
 from analysis._straggler_sources import gather
+from analysis._unlike_traces import of_one_run
 from analysis.attempts import Attempts
 from analysis.clock_offsets import ClockOffsets
 from analysis.gpus import Gpus
@@ -74,7 +75,8 @@ def score_sections(
     for the section, where the extension times whole steps, which are as long on every
     rank. No score is no verdict: null means that nothing was measured.
     Source: nvidia-resiliency-ext, straggler detection; see also `find_stragglers`,
-    which tests what these scores only compare with a number.
+    which tests what these scores only compare with a number. Operations of several
+    jobs in one run are not scored.
 
     Args:
         frames: Step timings, traces with their overlap and collectives, operations and
@@ -118,7 +120,7 @@ def _steps(frames: Frames) -> pl.LazyFrame:
 
 def _operations(frames: Frames) -> pl.LazyFrame:
     kind = known_kind(Operations.kind.col).cast(pl.String)
-    rows = frames[Operations].select(
+    rows = of_one_run(frames[Operations]).select(
         "run_id", "rank", "step", section=kind, value="duration_ns"
     )
     return rows.filter(pl.col("section").is_in([FORWARD, BACKWARD, OPTIMIZER]))
@@ -150,7 +152,7 @@ def _compute(frames: Frames, thresholds: Thresholds) -> Results:
 
 ANALYSIS: Final = Analysis(
     name="section_scores",
-    version=2,
+    version=3,
     describes="Scores of ranks as NVIDIA's resiliency extension gives them",
     inputs=(
         StepTimings,

@@ -58,7 +58,9 @@ class StragglerRanks(Table):
     rank = c.index("Global rank, where one rank is slow.", nullable=True)
     host = c.identifier("Node of the slow GPU, or the slow node.", nullable=True)
     slowdown_ratio = c.ratio(
-        "Its own work over its peers' median: median of the spell's steps."
+        "Its own work over its peers' median: median of the spell's steps. What is slow"
+        " for the whole run has one row with the median of it all: a spell in which it"
+        " was slower still is not told apart."
     )
     q_value = c.real(
         "Benjamini-Hochberg q-value over all tests of the run; of a part of the run"
@@ -92,8 +94,11 @@ class StragglerEvidence(Table):
     )
     evidence = c.text("What was found, or what is missing.")
     table_name = c.identifier("Table that was read.")
-    rows_count = c.count("Rows of that table in the spell.")
-    from_ns = c.time_ns("From when it was looked at.", nullable=True)
+    rows_count = c.count("Rows of that table in the spell, of what is slow.")
+    from_ns = c.time_ns(
+        "From when it was looked at. What lies between attempts is left out.",
+        nullable=True,
+    )
     to_ns = c.time_ns("Until when it was looked at.", nullable=True)
 
 
@@ -119,7 +124,14 @@ class StragglerTests(Table):
     cannot_tell = c.text("What that source cannot tell.")
     verdict = c.choice(
         "What can be said.",
-        ("tested", "no_waits", "too_few_peers", "too_few_steps", "no_steps"),
+        (
+            "tested",
+            "no_waits",
+            "too_few_peers",
+            "too_few_steps",
+            "no_steps",
+            "unlike_traces",
+        ),
     )
 
 
@@ -166,7 +178,7 @@ def _compute(frames: Frames, thresholds: Thresholds) -> Results:
 
 ANALYSIS: Final = Analysis(
     name="stragglers",
-    version=4,
+    version=5,
     describes="Which GPUs, hosts, replicas and stages are slow, since when and why",
     inputs=(
         StepTimings,

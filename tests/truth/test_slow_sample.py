@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 def test_only_power_speaks_for_its_slowness(sample: "Sample") -> None:
     rows = sample.sql("SELECT * FROM straggler_evidence ORDER BY rung")
     supports = rows.filter(rows["supports"].fill_null(value=False))
-    assert set(supports["cause"]) == {"power_cap"}
+    assert set(supports["cause"]) == {"power_cap", "low_clock"}
     # counters of the time slowed for power are the strongest
     assert supports["rung"][0] == 1
     assert set(supports["table_name"]) == {"power_samples"}
@@ -17,6 +17,15 @@ def test_only_power_speaks_for_its_slowness(sample: "Sample") -> None:
     silent = set(rows.filter(rows["supports"].is_null())["cause"])
     assert {"link_errors", "congestion"} <= silent
     assert not silent & set(supports["cause"])
+
+
+def test_its_clock_is_below_that_of_gpus_at_work(sample: "Sample") -> None:
+    # 1980 MHz over a slowdown of 1.12, to the next step of 15 MHz, under load
+    (row,) = sample.sql(
+        "SELECT * FROM straggler_evidence WHERE cause = 'low_clock'"
+    ).rows(named=True)
+    assert row["evidence"] == "SM clock 1770 MHz, the job's median 1980 MHz"
+    assert row["supports"]
 
 
 def test_the_step_log_is_its_source(sample: "Sample") -> None:
