@@ -78,8 +78,9 @@ def _of_replay(replay: Replay) -> pl.DataFrame:
     measured = _measured(replay.operations, pl.col("sequence"))
     shares = replayed_shares(replay)
     shared = measured.join(shares, on="pp_rank", how="left")
-    limits = [*replay.doubts.partial(), *replay.doubts.notes()]
+    limits = [*replay.doubts.without_replicas(), *replay.doubts.notes()]
     if replay.doubts.stages:
+        limits.append("without the last stage nothing tells what adds to the bubble")
         shared = shared.with_columns(pl.lit(None).alias(name) for name in TOLD)
     elif shares["imbalance_ns"].null_count():
         limits.append(_UNSPLIT)

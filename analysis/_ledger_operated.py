@@ -10,6 +10,7 @@ from analysis._ledger_replayed import replayed, split_waits, without_waits
 from analysis._ledger_waiting import RANK_STEP
 from analysis._replay import replays_of
 from analysis._replay_kinds import known_kind
+from analysis._replay_room import outlasting_steps
 from analysis._replay_steps import NotReplayable, Replay
 from analysis.intervals import END, START
 from ingest.tables import Operations
@@ -48,7 +49,8 @@ def operated_cells(
     the pipeline's bubble up to what a replay has of it in which every operation takes
     the median of its peers; what is beyond is for a straggler, too. Of steps that
     cannot be replayed nothing tells what was waiting: all communication that compute
-    does not hide is exposed, and the basis says so.
+    does not hide is exposed, and the basis says so; the same where replicas or the last
+    stage are missing. Steps with lengths that cannot be are left out.
 
     A step lasts from the first operation of any rank to that of the next step, where
     the trace has the next one and it begins within the length of a step, else to the
@@ -90,8 +92,11 @@ def _of_trace(
         .drop_nulls("kind")
         .collect()
     )
+    rows = _sound(rows, found)
     windows = _windows(rows)
-    known = replayed(found, rows) if isinstance(found, Replay) else None
+    known = None
+    if isinstance(found, Replay) and not found.doubts.partial():
+        known = replayed(found, rows)
     for steps in _portions(rows, portion_rows):
         some = windows.filter(pl.col("step").is_in(steps))
         if known is not None:
@@ -100,6 +105,18 @@ def _of_trace(
             some = some.join(own, on=RANK_STEP, how="anti")
         others = rows.join(some, on=RANK_STEP, how="semi")
         yield _named(without_waits(others, some), found)
+
+
+def _sound(rows: pl.DataFrame, found: Replay | NotReplayable) -> pl.DataFrame:
+    """Leave out steps in which an operation outlasts what begins after it."""
+    if isinstance(found, Replay):
+        wrong = list(found.doubts.steps_outlasting)
+    else:
+        turn = pl.col(START).rank("ordinal").over(*RANK_STEP, "kind").cast(pl.Int64)
+        length = pl.col(END) - pl.col(START)
+        timed = rows.with_columns(position=turn - 1, at_ns=START, duration_ns=length)
+        wrong = outlasting_steps(timed).to_list()
+    return rows.filter(~pl.col("step").is_in(wrong)) if wrong else rows
 
 
 def _portions(rows: pl.DataFrame, portion_rows: int) -> list[list[int]]:

@@ -78,7 +78,7 @@ def _replay(cells: Cells, trace: Trace, passed_over: int, operations: int) -> Re
     )
 
 
-def _doubted(replay: Replay, layout: Layout, outlasting: int) -> Replay:
+def _doubted(replay: Replay, layout: Layout, outlasting: tuple[int, ...]) -> Replay:
     """Return a replay with what is missing in its trace."""
     stages = int(replay.operations["pp_rank"].max()) + 1  # type: ignore[arg-type]
     replicas = replay.shape[2]
@@ -91,7 +91,7 @@ def _doubted(replay: Replay, layout: Layout, outlasting: int) -> Replay:
         replicas_seen=replicas,
         has_other_batches=contradicts_batches(replay.operations, replay.shape[0]),
     )
-    left_out = replay.steps_left_out + outlasting
+    left_out = replay.steps_left_out + len(outlasting)
     return replace(replay, doubts=doubts, steps_left_out=left_out)
 
 

@@ -78,7 +78,8 @@ def _measures(
         for name in ("actual_ns", "simulated_ns")
     )
     fidelity = abs(simulated - actual) / actual if actual else None
-    is_reliable = fidelity is not None and fidelity <= thresholds["reliable_up_to"]
+    is_near = fidelity is not None and fidelity <= thresholds["reliable_up_to"]
+    is_reliable = is_near and not replay.doubts.partial()
     return {
         "run_id": replay.run_id,
         "attempt": replay.attempt,
@@ -125,6 +126,4 @@ def _limits(replay: Replay) -> list[str]:
             "more operations than are held at once: some steps were simulated, evenly"
             " spread"
         )
-    if replay.replicas_left_out:
-        told.append("collectives do not wait for the replicas left out")
-    return told
+    return [*replay.doubts.partial(), *told, *replay.doubts.notes()]

@@ -41,7 +41,7 @@ _LADDER: Final[tuple[tuple[str, Callable[[Slowdowns, list[Block]], Found]], ...]
 )
 
 #: Names of causes.
-CAUSES: Final = ("not_straggling", *[name for name, _ in _LADDER], "mixed")
+CAUSES: Final = ("not_straggling", *[name for name, _ in _LADDER], "mixed", "undecided")
 
 
 class Cause(NamedTuple):
@@ -61,10 +61,23 @@ class Cause(NamedTuple):
 def cause_of(slow: Slowdowns, thresholds: Mapping[str, float]) -> Cause:
     """Name the cause of a slowdown.
 
+    Where a part of the job is not in the trace, what is left may hide the cause: that
+    nothing is slow, or nothing alone, is undecided then.
+
     Args:
         slow: Slowdowns of a trace.
         thresholds: `straggles_from`, `explains_from` and `correlates_from`. [1]
     """
+    found = _named(slow, thresholds)
+    partial = slow.scenarios.replay.doubts.partial()
+    if not partial or found.name not in ("not_straggling", "mixed"):
+        return found
+    return found._replace(
+        name="undecided", evidence="; ".join([*partial, found.evidence])
+    )
+
+
+def _named(slow: Slowdowns, thresholds: Mapping[str, float]) -> Cause:
     blocks = blocks_of(slow.scenarios)
     together = correlation(slow.scenarios, blocks)
     if slow.ratio < thresholds["straggles_from"]:

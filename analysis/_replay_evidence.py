@@ -107,7 +107,9 @@ def pauses(slow: Slowdowns, blocks: list[Block]) -> Found:
 
 
 def last_stage(slow: Slowdowns, blocks: list[Block]) -> Found:
-    """Return what the last stage explains."""
+    """Return what the last stage explains, where the trace has it."""
+    if slow.scenarios.replay.doubts.stages:
+        return None
     return _stage(slow, blocks, int(slow.scenarios.stage.max()), slow.m_s)
 
 
@@ -140,7 +142,9 @@ def _stage(
 
 
 def communication(slow: Slowdowns, _: list[Block]) -> Found:
-    """Return what transfers explain, of stages and of replicas."""
+    """Return what transfers explain, where all that share in them is in the trace."""
+    if slow.scenarios.replay.doubts.partial():
+        return None
     kinds = np.array(slow.scenarios.replay.node_kinds())
     rest = slow.scenarios.keep_nodes(~np.isin(kinds, TRANSFERS))
     return _evidence(

@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from analysis._ordering import order_of
 from analysis._replay_kinds import KINDS, PASSES, known_kind
 
 #: Columns of a seated row. `lane` counts the ranks that share a stage of a replica,
@@ -152,4 +153,4 @@ def _in_order(rows: pl.DataFrame, ranks: int) -> pl.DataFrame:
 def _order(rows: pl.DataFrame, keys: tuple[str, ...]) -> npt.NDArray[np.intp]:
     """Return the order by integers, key by key: much faster than by all at once."""
     arrays = [rows[name].cast(pl.Int64).fill_null(-1).to_numpy() for name in keys]
-    return np.lexsort(arrays[::-1])
+    return order_of(*arrays)

@@ -51,7 +51,8 @@ class Slowdowns:
         cells: Slowdown by scope, columns of CELL.
         slowest: The slowest workers, some of the rows of `cells`.
         m_w: Share that goes with them; null where there is no slowdown. [1]
-        m_s: Share that goes with the last stage; 0 of a single stage. [1]
+        m_s: Share that goes with the last stage; 0 of a single stage, null where the
+            last stage is not in the trace. [1]
     """
 
     scenarios: Scenarios
@@ -91,10 +92,11 @@ def slowdowns_of(scenarios: Scenarios) -> Slowdowns:
     last = scenarios.stage == scenarios.stage.max()
     m_w = _share(steps, scenarios.keep(~workers_mask(scenarios, slowest)), ideal_ns)
     m_s = _share(steps, scenarios.keep_nodes(~last), ideal_ns)
-    only = bool(last.all())
-    return Slowdowns(
-        scenarios, steps, ideal_ns, cells, slowest, m_w, 0.0 if only else m_s
-    )
+    if scenarios.replay.doubts.stages:
+        m_s = None
+    elif last.all():
+        m_s = 0.0
+    return Slowdowns(scenarios, steps, ideal_ns, cells, slowest, m_w, m_s)
 
 
 def _share(steps: Lengths, repaired: Lengths, ideal_ns: int) -> float | None:
@@ -107,9 +109,11 @@ def _share(steps: Lengths, repaired: Lengths, ideal_ns: int) -> float | None:
 def _cells(scenarios: Scenarios, ideal_ns: int) -> pl.DataFrame:
     """Simulate with each kind, each stage and each replica kept as it was."""
     names, stages = node_names(scenarios), scenarios.stage
+    unknown = scenarios.replay.doubts.unknown_kinds()
+    untold = {_TOGETHER.get(kind, kind) for kind in unknown}
     kept = [
         ("kind", name, scenarios.keep_nodes(names == name))
-        for name in sorted(set(names.tolist()))
+        for name in sorted(set(names.tolist()) - untold)
     ]
     kept += [
         ("pp_rank", stage, scenarios.keep_nodes(stages == stage))

@@ -7,9 +7,11 @@ import polars as pl
 
 from analysis._analysis import Analysis, Frames, Results, Thresholds
 from analysis._bubble_phases import bubble_ns
-from analysis._bubble_replay import SHARES
+from analysis._bubble_replay import TOLD
 from analysis._bubble_traces import ROW, trace_bubbles
+from analysis._replay_layouts import Layouts
 from analysis.attempts import Attempts
+from analysis.gpus import Gpus
 from analysis.replays import RELIABLE_UP_TO
 from analysis.runs import Runs
 from ingest.phrases import phrase
@@ -56,13 +58,17 @@ class PipelineBubbles(Table):
     )
     straggler_ns = c.gpu_time_ns(
         "What slow workers and unequal micro-batches add to the bubble, by replay;"
-        " negative where they take from it.",
+        " negative where they take from it, null where too few replicas tell them"
+        " from stages out of balance.",
         nullable=True,
     )
     imbalance_ns = c.gpu_time_ns(
         "What stages out of balance add to the rest of it, by replay; negative where"
         " they take from it.",
         nullable=True,
+    )
+    uneven_ns = c.gpu_time_ns(
+        "Both together: what passes that are not alike add.", nullable=True
     )
     communication_ns = c.gpu_time_ns(
         "What transfers between stages add to the rest of that, by replay.",
@@ -79,6 +85,7 @@ def measure_bubbles(
     attempts: dy.LazyFrame[Attempts],
     runs: dy.LazyFrame[Runs],
     replay_error_max: float = REPLAY_ERROR_MAX,
+    gpus: dy.LazyFrame[Gpus] | None = None,
 ) -> dy.DataFrame[PipelineBubbles]:
     """Measure how long pipeline stages compute nothing, and what adds to that.
 
@@ -91,11 +98,13 @@ def measure_bubbles(
         attempts: Attempts, for traces that do not tell theirs.
         runs: Runs, with the layout of their cards.
         replay_error_max: Error of the replay above which its answers are not told. [1]
+        gpus: GPUs, for traces that do not tell the stage of a rank.
 
     Returns:
         One row per trace and stage, in the order of the key.
     """
-    parts = list(trace_bubbles(operations, attempts))
+    layouts = Layouts(runs, Gpus.create_empty().lazy() if gpus is None else gpus)
+    parts = list(trace_bubbles(operations, attempts, layouts))
     rows = pl.concat(parts).lazy() if parts else _nothing()
     told = _without_poor_replays(rows, replay_error_max)
     checked = _against_cards(_with_ratios(told), runs)
@@ -113,21 +122,22 @@ def _without_poor_replays(rows: pl.LazyFrame, error_max: float) -> pl.LazyFrame:
     percent = (pl.col("replay_error_ratio") * 100).round(1).cast(pl.String)
     text = phrase("not told by replay: its steps are {} % from those measured", percent)
     return rows.with_columns(
-        *[pl.when(~is_poor).then(name).alias(name) for name in SHARES],
+        *[pl.when(~is_poor).then(name).alias(name) for name in TOLD],
         reason=_joined(pl.col("reason"), pl.when(is_poor).then(text)),
     )
 
 
 def _with_ratios(rows: pl.LazyFrame) -> pl.LazyFrame:
     bubble, computed = bubble_ns(), pl.col("compute_ns")
+    waited, took, passed = (
+        one.cast(pl.Float64) for one in (bubble, pl.col("step_ns"), computed)
+    )
     batches = pl.col("chunks") * pl.col("microbatches")
     known = computed.is_not_null()
     return rows.with_columns(
         bubble_ns=pl.when(known).then(bubble),
-        bubble_ratio=pl.when(computed > 0).then(bubble / computed),
-        step_bubble_ratio=pl.when(pl.col("step_ns") > 0).then(
-            bubble / pl.col("step_ns")
-        ),
+        bubble_ratio=pl.when(computed > 0).then(waited / passed),
+        step_bubble_ratio=pl.when(pl.col("step_ns") > 0).then(waited / took),
         expected_ratio=pl.when(batches > 0).then((pl.col("stages") - 1) / batches),
     )
 
@@ -169,15 +179,16 @@ def _compute(frames: Frames, thresholds: Thresholds) -> Results:
         frames[Attempts],
         frames[Runs],
         thresholds["replay_error_max"],
+        frames[Gpus],
     )
     return {PipelineBubbles: found}
 
 
 ANALYSIS: Final = Analysis(
     name="pipeline_bubbles",
-    version=2,
+    version=3,
     describes="How long pipeline stages compute nothing, and what adds to that",
-    inputs=(Operations, Attempts, Runs),
+    inputs=(Operations, Attempts, Runs, Gpus),
     outputs=(PipelineBubbles,),
     compute=_compute,
     thresholds={"replay_error_max": REPLAY_ERROR_MAX},

@@ -6,7 +6,7 @@ import dataframely as dy
 import polars as pl
 
 from analysis._analysis import Analysis, Frames, Results, Thresholds
-from analysis._replay import NotReplayable, Replay, replays_of
+from analysis._replay import Layouts, NotReplayable, Replay, replays_of
 from analysis._replay_answers import answer, refusal
 from analysis._replay_causes import (
     CAUSES,
@@ -15,6 +15,8 @@ from analysis._replay_causes import (
     STRAGGLES_FROM,
 )
 from analysis.attempts import Attempts
+from analysis.gpus import Gpus
+from analysis.runs import Runs
 from ingest.tables import Operations, Table
 from ingest.tables import _columns as c
 
@@ -34,15 +36,15 @@ class Replays(Table):
     verdict = c.choice(
         "Whether steps could be simulated.", ("replayed", "not_replayable")
     )
-    reason = c.text("Why not; or what limits the answer.")
+    reason = c.text("Why not; or what limits it.")
     steps_replayed = c.tally("Steps that were simulated.")
     steps_passed_over = c.tally("Steps between those, where all are too many to hold.")
-    steps_left_out = c.tally("Steps whose operations differ from those of most.")
+    steps_left_out = c.tally(
+        "Steps with operations unlike most, or lengths impossible."
+    )
     replicas_left_out = c.tally("Replicas whose operations differ from those of most.")
     operations_replayed = c.tally("Operations that were simulated.")
-    operations_left_out = c.tally(
-        "Operations of kinds that make no schedule, and such."
-    )
+    operations_left_out = c.tally("Operations of kinds without a schedule, and such.")
     stages = c.tally("Pipeline stages.", nullable=True)
     replicas = c.tally("Data-parallel replicas.", nullable=True)
     actual_ns = c.duration_ns(
@@ -52,7 +54,9 @@ class Replays(Table):
         "Mean length of a step, simulated with measured operations.", nullable=True
     )
     ideal_ns = c.duration_ns(
-        "Length of a step in which all operations of a kind are alike.", nullable=True
+        "Length of a step in which all operations of a kind take their mean (transfers"
+        " their median): slow ones are in it, so that single repairs can beat it.",
+        nullable=True,
     )
     slowdown_ratio = c.ratio("S: simulated over ideal length.", nullable=True)
     waste_ratio = c.ratio(
@@ -67,14 +71,18 @@ class Replays(Table):
         nullable=True,
     )
     m_s_ratio = c.ratio(
-        "M_S: the same for the last stage; 0 of a single stage.",
+        "M_S: the same for the last stage; 0 of a single stage, null where the trace"
+        " lacks the last one.",
         minimum=None,
         nullable=True,
     )
     fidelity_ratio = c.ratio(
         "Difference of simulated and actual length over the actual.", nullable=True
     )
-    is_reliable = c.flag("Whether that is small enough.", nullable=True)
+    is_reliable = c.flag(
+        "Whether that is small enough, and no replica and no last stage is missing.",
+        nullable=True,
+    )
     correlation = c.real(
         "Of passes forward and backward over the micro-batches of a step on a worker.",
         nullable=True,
@@ -132,6 +140,7 @@ def replay_traces(
     operations: dy.LazyFrame[Operations],
     attempts: dy.LazyFrame[Attempts],
     thresholds: Thresholds,
+    layouts: Layouts | None = None,
 ) -> Results:
     """Simulate the steps of every trace as they were and ideal, and name what differs.
 
@@ -139,11 +148,13 @@ def replay_traces(
         operations: Operations of any number of traces.
         attempts: Attempts, for traces that do not tell theirs.
         thresholds: Those of the analysis.
+        layouts: What run cards say of the layout, where they are known.
 
     Returns:
         Rows of Replays, ReplayCells and ReplaySteps, in the order of their keys.
     """
-    found = [_told(one, thresholds) for one in replays_of(operations, attempts)]
+    replays = replays_of(operations, attempts, layouts=layouts)
+    found = [_told(one, thresholds) for one in replays]
     return {
         table: _rows(table, [one[table] for one in found if table in one])
         for table in (Replays, ReplayCells, ReplaySteps)
@@ -168,14 +179,15 @@ def _rows(table: type[Table], found: list[pl.DataFrame]) -> pl.DataFrame:
 
 
 def _compute(frames: Frames, thresholds: Thresholds) -> Results:
-    return replay_traces(frames[Operations], frames[Attempts], thresholds)
+    layouts = Layouts(frames[Runs], frames[Gpus])
+    return replay_traces(frames[Operations], frames[Attempts], thresholds, layouts)
 
 
 ANALYSIS: Final = Analysis(
     name="replays",
-    version=2,
+    version=3,
     describes="How much slower than ideal traced steps are, by kind, stage and worker",
-    inputs=(Operations, Attempts),
+    inputs=(Operations, Attempts, Runs, Gpus),
     outputs=(Replays, ReplayCells, ReplaySteps),
     compute=_compute,
     thresholds={

@@ -79,9 +79,8 @@ def test_a_replica_that_never_fits_is_left_out() -> None:
     assert replay.dp_ranks() == [0, 2]
     assert replay.replicas_left_out == 1
     assert replay.steps == (0, 1, 2)
-    assert answers(wide.filter(~IS_ONE))["Replays"]["reason"].to_list() == [
-        "collectives do not wait for the replicas left out"
-    ]
+    (reason,) = answers(wide.filter(~IS_ONE))["Replays"]["reason"]
+    assert reason.startswith("1 of 3 replicas missing or left out")
 
 
 def test_a_trace_that_lacks_the_same_receives_everywhere(rows: pl.DataFrame) -> None:
@@ -129,9 +128,10 @@ def test_why_a_trace_cannot_be_replayed(
     ((column, value),) = change.items()
     told = pl.col(str(value)) if value in rows.columns else pl.lit(value)
     changed = rows.with_columns(told.cast(rows.schema[column]).alias(column))
-    assert reason_of(changed) == reason
+    assert reason_of(changed).startswith(reason)
     (row,) = answers(changed)["Replays"].to_dicts()
-    assert (row["verdict"], row["reason"]) == ("not_replayable", reason)
+    assert row["verdict"] == "not_replayable"
+    assert row["reason"] == reason_of(changed)
     assert row["slowdown_ratio"] is None
 
 
