@@ -12,8 +12,8 @@ from analysis._whatif_asks import Ask, Evidence, ask
 from analysis._whatif_change import Change
 from analysis._whatif_claims import Claim, Wish, together
 from analysis._whatif_fix import Fix, Trace
-from analysis._whatif_fix_kinds import everything
 from analysis._whatif_fixes import fix
+from analysis._whatif_joints import with_less_together
 from analysis._whatif_orders import blocks_with
 from analysis._whatif_questions import (
     Asked,
@@ -26,8 +26,8 @@ from analysis._whatif_questions import (
 from analysis._whatif_replays import steps_with
 from analysis._whatif_rows import Answer, row
 
-#: Blocks of a trace in which all is ideal: they tell whether a job straggles.
-IDEAL: Final = "all ideal"
+#: Of a step that several traces tell, the trace with most operations counts.
+_BEST: Final = ["name", "attempt", "block", "operations", "trace_id"]
 
 T = TypeVar("T", bound=Resolved)
 
@@ -102,8 +102,7 @@ def _of_trace(run_id: str, one: Traced) -> "_Measured":
     )
 
     def measure(parts: Mapping[str, Sequence[Fix]]) -> pl.DataFrame:
-        fixes = {**parts, IDEAL: [everything(one.trace)]}
-        return steps_with(one.trace.replay, fixes, one.ranks)
+        return steps_with(one.trace.replay, parts, one.ranks)
 
     return _measured(asked, measure, (run_id, "replay"), one.question)
 
@@ -120,16 +119,17 @@ class _Measured:
     blocks: pl.DataFrame
 
     def rows(self) -> list[dict[str, Any]]:
-        slowdown = _slowdown(self.blocks.filter(pl.col("name") == IDEAL))
-        return [
+        limits, paid = self.question.limits, self.question.paid
+        rows = [
             row(
                 Answer(*self.told, wish, self.claims[name]),
                 self.blocks.filter(pl.col("name") == name),
-                slowdown,
-                self.question.limits,
+                limits,
+                paid,
             )
             for name, wish in self.wishes.items()
         ]
+        return with_less_together(rows, self.wishes)
 
 
 def _measured(
@@ -163,14 +163,17 @@ def _answered(measured: Sequence[_Measured]) -> Answers:
         first,
         wishes=dict(chain.from_iterable(one.wishes.items() for one in measured[::-1])),
         claims=dict(chain.from_iterable(one.claims.items() for one in measured[::-1])),
-        blocks=pl.concat([one.blocks for one in measured]),
+        blocks=_each_step_once([one.blocks for one in measured]),
     )
     refused = dict(chain.from_iterable(one.refused.items() for one in measured))
     left = {text: why for text, why in refused.items() if text not in whole.wishes}
     return Answers(whole.rows(), left)
 
 
-def _slowdown(blocks: pl.DataFrame) -> float:
-    """Return the slowdown of a run, one where nobody asked for it. [1]"""
-    simulated, ideal = blocks.select(pl.col("simulated_ns", "repaired_ns").sum()).row(0)
-    return simulated / ideal if ideal else 1.0
+def _each_step_once(blocks: Sequence[pl.DataFrame]) -> pl.DataFrame:
+    """Return the steps of traces; one that several tell from the fullest of them."""
+    if len(blocks) == 1:
+        return blocks[0]
+    down = [name == "operations" for name in _BEST]
+    told = pl.concat(blocks).sort(_BEST, descending=down)
+    return told.unique(_BEST[:3], keep="first", maintain_order=True)

@@ -8,7 +8,7 @@ import polars as pl
 
 from analysis._repairs import HIDDEN, Kind, Repair
 from analysis._whatif_change import Change
-from analysis._whatif_claims import Claim, Part
+from analysis._whatif_claims import NO_BOUND, Claim, Part
 from analysis._whatif_clocks import slow_clocks
 from analysis._whatif_places import ranges, ranks_of
 from analysis._whatif_steps import RunSteps
@@ -155,10 +155,10 @@ def _everything(_: Repair, known: Evidence) -> Ask | str:
     if known.run.seen["rank"].n_unique() == 1:
         return "steps of one rank are known: it has nobody to be held against"
     said = (
-        "every rank does what is typical of the step, the mean of its stages' medians:"
-        " scatter and imbalance are gone, too"
+        "every rank does what is typical of the step, the mean of its stages' medians,"
+        f" without scatter and imbalance, {NO_BOUND}"
     )
-    return Ask(Change(is_even=True), Claim("everything", "", said, is_bound=True))
+    return Ask(Change(is_even=True), Claim("everything", "", said))
 
 
 _ASKS: Final[Mapping[Kind, Callable[[Repair, Evidence], Ask | str]]] = {

@@ -9,6 +9,9 @@ from analysis._repairs import Repair
 #: First and last step of a repair that holds for the whole run.
 ALL_STEPS: Final = (-(2**62), 2**62)
 
+#: What the answer to `everything` is not: a bound of what single repairs save.
+NO_BOUND: Final = "slow ones included: a single repair can save more"
+
 #: What several repairs together are called in `scope`.
 JOINT: Final = "joint"
 
@@ -54,6 +57,9 @@ class Claim:
         is_bound: Whether the saving is an upper bound, scatter and all.
         peers: Fewest peers of what is repaired; None where none are needed. [1]
         doubt: Why it may be nothing, in words; empty where nothing speaks against it.
+        flaw: Why it cannot be relied on, in words; empty where it can.
+        effect: Work of what is repaired over that of its peers; None where it is not
+            compared with any. [1]
     """
 
     scope: str
@@ -62,6 +68,8 @@ class Claim:
     is_bound: bool = False
     peers: int | None = None
     doubt: str = ""
+    flaw: str = ""
+    effect: float | None = None
 
 
 def together(claims: Sequence[Claim]) -> Claim:
@@ -71,6 +79,8 @@ def together(claims: Sequence[Claim]) -> Claim:
     peers = [claim.peers for claim in claims if claim.peers is not None]
     said = dict.fromkeys(claim.assumption for claim in claims)
     doubts = [claim.doubt for claim in claims]
+    flaws = dict.fromkeys(claim.flaw for claim in claims if claim.flaw)
+    effects = [claim.effect for claim in claims if claim.effect is not None]
     return Claim(
         scope=JOINT,
         ranks="; ".join(dict.fromkeys(c.ranks for c in claims if c.ranks)),
@@ -78,4 +88,6 @@ def together(claims: Sequence[Claim]) -> Claim:
         is_bound=any(claim.is_bound for claim in claims),
         peers=min(peers, default=None),
         doubt=doubts[0] if all(doubts) else "",
+        flaw="; ".join(flaws),
+        effect=max(effects, default=None),
     )

@@ -10,7 +10,7 @@ from analysis._replay_steps import Replay
 from analysis._whatif_claims import Claim
 
 #: What is changed first, where several things are: later ones take what is left.
-LENGTHS, CLOCKS, PEERS_MEDIAN, IDEAL, GONE = range(5)
+LENGTHS, CLOCKS, PEERS_MEDIAN, IDEAL_PLACES, IDEAL_KINDS, GONE = range(6)
 
 #: Length of an operation as far as repairs have changed it. [ns]
 OWN: Final = pl.col("own")
@@ -55,9 +55,9 @@ class Trace:
     clocks: Callable[[], pl.DataFrame | str]
 
 
-def ideal(is_one: pl.Expr, claim: Claim) -> Fix:
+def ideal(is_one: pl.Expr, claim: Claim, order: int = IDEAL_KINDS) -> Fix:
     """Return the repair that gives some operations their ideal length."""
-    return Fix(IDEAL, pl.when(is_one).then("ideal_ns").otherwise(OWN), claim)
+    return Fix(order, pl.when(is_one).then("ideal_ns").otherwise(OWN), claim)
 
 
 def gone(is_one: pl.Expr, claim: Claim, *, is_hidden: bool = False) -> Fix:
@@ -66,7 +66,11 @@ def gone(is_one: pl.Expr, claim: Claim, *, is_hidden: bool = False) -> Fix:
     return Fix(GONE, own, claim, is_hidden)
 
 
-def at_most(is_one: pl.Expr, usual: pl.Expr, claim: Claim) -> Fix:
-    """Return the repair after which some operations take no more than is usual."""
-    own = pl.when(is_one).then(pl.min_horizontal(OWN, usual)).otherwise(OWN)
+def at_usual(is_one: pl.Expr, usual: pl.Expr, claim: Claim) -> Fix:
+    """Return the repair after which some operations take what is usual of others.
+
+    Those that were faster become slower: else the luck of a healthy rank would seem
+    to be worth something.
+    """
+    own = pl.when(is_one).then(pl.coalesce(usual, OWN)).otherwise(OWN)
     return Fix(PEERS_MEDIAN, own, claim)

@@ -10,10 +10,11 @@ from analysis._repairs import HIDDEN, Repair
 from analysis._replay_kinds import DP_KINDS, EMBEDDING, GARBAGE, LAYERNORM, PEERS
 from analysis._replay_passes import blocks_of, without_pauses
 from analysis._replay_scenarios import Scenarios
-from analysis._whatif_claims import Claim
+from analysis._whatif_claims import NO_BOUND, Claim
 from analysis._whatif_fix import GONE, LENGTHS, OWN, USUAL, Fix, Trace, gone, ideal
 from analysis._whatif_lengths import balanced, why_not_lengths
 from analysis._whatif_places import listed
+from analysis._whatif_replicas import replicas_gone
 
 #: Kinds of operations of each kind of parallelism that a trace tells apart.
 _PARALLEL: Final[Mapping[str, tuple[str, ...]]] = {
@@ -27,17 +28,20 @@ _KIND: Final = pl.col("kind").cast(pl.String)
 
 def everything(_: Trace) -> Fix:
     """Return the repair of everything: all operations are ideal."""
-    claim = Claim("everything", "", f"of every rank, {USUAL}", is_bound=True)
-    return ideal(pl.lit(value=True), claim)
+    said = f"all {USUAL}, {NO_BOUND}"
+    return ideal(pl.lit(value=True), Claim("everything", "", said))
 
 
 def of_kind(repair: Repair, trace: Trace) -> Fix | str:
     """Return the repair of a kind of operation: all of it is ideal."""
     raw = pl.col("raw_kind").cast(pl.String)
-    kinds = trace.replay.operations.select(raw.unique().sort()).to_series().to_list()
+    rows = trace.replay.operations
+    kinds = rows.select(raw.unique().sort()).to_series().to_list()
     if repair.name not in kinds:
         return f"the trace has operations of kind {listed(kinds)}"
-    claim = Claim("kind", "", f"its {USUAL}", is_bound=True)
+    of_one = rows.filter(raw == repair.name)
+    flaw = replicas_gone(trace) if of_one["is_transfer"].any() else ""
+    claim = Claim("kind", "", f"its {USUAL}", is_bound=True, flaw=flaw)
     return ideal(raw == repair.name, claim)
 
 
@@ -46,18 +50,20 @@ def of_communication(repair: Repair, trace: Trace) -> Fix | str:
     is_one = pl.col("is_transfer")
     if repair.name == HIDDEN:
         said = "transfers run beside the passes, each stream of them in turn"
-        claim = Claim("communication", "", said, is_bound=True)
-        return gone(is_one, claim, is_hidden=True)
+        return gone(is_one, _transfers(said, trace), is_hidden=True)
     if repair.text == "communication":
-        claim = Claim("communication", "", "transfers take no time", is_bound=True)
-        return gone(is_one, claim)
+        return gone(is_one, _transfers("transfers take no time", trace))
     present = set(trace.replay.operations.select(_KIND.unique()).to_series())
     told = [kind for kind, kinds in _PARALLEL.items() if present & set(kinds)]
     if repair.name not in told:
         return f"the trace tells communication of {listed(told) or 'no kind'}"
     said = f"transfers of {repair.name} take no time"
-    claim = Claim("communication", "", said, is_bound=True)
-    return gone(_KIND.is_in(_PARALLEL[repair.name]), claim)
+    return gone(_KIND.is_in(_PARALLEL[repair.name]), _transfers(said, trace))
+
+
+def _transfers(said: str, trace: Trace) -> Claim:
+    flaw = replicas_gone(trace)
+    return Claim("communication", "", said, is_bound=True, flaw=flaw)
 
 
 def of_garbage(_: Repair, trace: Trace) -> Fix | str:

@@ -6,9 +6,20 @@ import polars as pl
 
 from analysis._repairs import Repair
 from analysis._whatif_claims import Claim
-from analysis._whatif_fix import CLOCKS, OWN, USUAL, Fix, Trace, at_most, ideal
+from analysis._whatif_effects import of_some, stage_effect, worker_effects
+from analysis._whatif_fix import (
+    CLOCKS,
+    IDEAL_PLACES,
+    OWN,
+    USUAL,
+    Fix,
+    Trace,
+    at_usual,
+    ideal,
+)
 from analysis._whatif_links import of_link
 from analysis._whatif_places import ranges, ranks_of
+from analysis._whatif_replicas import replicas_gone
 from analysis._whatif_workers import slowest_workers
 
 #: What a rank is compared in: the same passes and transfers of a step and stage.
@@ -28,8 +39,19 @@ def of_seats(repair: Repair, trace: Trace) -> Fix | str:
     is_one = pl.col("rank").is_in(found["rank"].unique().implode())
     median = _OWN_NS.filter(~is_one).median().over(_ALIKE)
     said = "its operations are at the median of its peers in the same step and stage"
-    claim = Claim(repair.kind, ranges(found["rank"]), said, peers=fewest)
-    return at_most(is_one, median, claim)
+    claim = Claim(
+        repair.kind,
+        ranges(found["rank"]),
+        said,
+        peers=fewest,
+        effect=_effect(trace, found),
+    )
+    return at_usual(is_one, median, claim)
+
+
+def _effect(trace: Trace, found: pl.DataFrame) -> float | None:
+    effects = worker_effects(trace.replay)
+    return of_some(effects.join(found.select("rank"), on="rank", how="semi"))
 
 
 def _fewest_peers(found: pl.DataFrame, seen: pl.DataFrame) -> int:
@@ -45,8 +67,10 @@ def of_stage(repair: Repair, trace: Trace) -> Fix | str:
     found = ranks_of(repair, trace.seen)
     if isinstance(found, str):
         return found
-    claim = Claim("stage", ranges(found["rank"]), f"its {USUAL}")
-    return ideal(pl.col("pp_rank") == found["pp_rank"][0], claim)
+    stage = int(found["pp_rank"][0])
+    effect = stage_effect(trace.replay, stage)
+    claim = Claim("stage", ranges(found["rank"]), f"its {USUAL}", effect=effect)
+    return ideal(pl.col("pp_rank") == stage, claim, IDEAL_PLACES)
 
 
 def of_workers(_: Repair, trace: Trace) -> Fix | str:
@@ -54,9 +78,14 @@ def of_workers(_: Repair, trace: Trace) -> Fix | str:
     workers = slowest_workers(trace.replay)
     place = pl.struct(pl.col("pp_rank", "dp_rank").cast(pl.Int64))
     places = workers.select(place.alias("place")).to_series().implode()
-    ranks = trace.seen.filter(place.is_in(places))["rank"]
-    claim = Claim("workers", ranges(ranks), f"of the slowest 3 %, {USUAL}")
-    return ideal(place.is_in(places), claim)
+    found = trace.seen.filter(place.is_in(places))
+    claim = Claim(
+        "workers",
+        ranges(found["rank"]),
+        f"of the slowest 3 %, {USUAL}",
+        effect=_effect(trace, found),
+    )
+    return ideal(place.is_in(places), claim, IDEAL_PLACES)
 
 
 def of_transfers(repair: Repair, trace: Trace) -> Fix | str:
@@ -67,7 +96,8 @@ def of_transfers(repair: Repair, trace: Trace) -> Fix | str:
     is_one = pl.col("row").is_in(found.implode())
     usual = _OWN_NS.filter(~is_one).median().over("kind")
     said = "its transfers are at the median of those of their kind on other links"
-    return at_most(is_one, usual, Claim("link", "", said))
+    flaw = replicas_gone(trace)
+    return at_usual(is_one, usual, Claim("link", "", said, flaw=flaw))
 
 
 def of_clocks(_: Repair, trace: Trace) -> Fix | str:

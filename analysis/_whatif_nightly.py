@@ -1,6 +1,7 @@
 """Every run, asked what the repairs that it suggests would save."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import polars as pl
@@ -15,8 +16,9 @@ from analysis._whatif_answers import (
 )
 from analysis._whatif_asks import Evidence
 from analysis._whatif_claims import Wish
+from analysis._whatif_doubts import Limits
+from analysis._whatif_paid import paid_of
 from analysis._whatif_questions import Question
-from analysis._whatif_rows import Limits
 from analysis._whatif_runs import runs_with_steps
 from analysis._whatif_traces import traced_runs, traces_of
 from analysis._whatif_unanswered import unanswered
@@ -33,16 +35,19 @@ def answer_all(frames: Frames, limits: Limits) -> list[dict[str, Any]]:
         limits: From where on a saving is more than noise.
     """
     slow = frames[StragglerRanks].collect()
+    paid = paid_of(frames)
     rows: list[dict[str, Any]] = []
     for run in runs_with_steps(frames, limits.block_steps):
         mine = slow.filter(pl.col("run_id") == run.run_id)
-        question = Question(wishes_of_steps(mine), mine, limits, has_joint=True)
+        wishes = wishes_of_steps(mine)
+        question = Question(wishes, mine, limits, True, paid.get(run.run_id))
         evidence = Evidence(run, frames[PowerSamples])
         rows += answers_of_steps(evidence, question).rows
     unfit: dict[str, str] = {}
     for run_id in traced_runs(frames):
         mine = slow.filter(pl.col("run_id") == run_id)
-        answers = _by_replay(frames, run_id, mine, limits)
+        asked = Question((), mine, limits, True, paid.get(run_id))
+        answers = _by_replay(frames, run_id, asked)
         rows += answers.rows
         unfit |= {run_id: answers.unfit} if answers.unfit else {}
     return rows + unanswered(frames, {row["run_id"] for row in rows}, unfit)
@@ -63,14 +68,14 @@ def answer_wishes(
         The answers; refused is what no road can tell, with the reason of the last.
     """
     slow = frames[StragglerRanks].filter(pl.col("run_id") == run_id).collect()
+    question = Question(wishes, slow, limits, paid=paid_of(frames).get(run_id))
     found = Answers()
     for run in runs_with_steps(frames, limits.block_steps):
         if run.run_id == run_id:
-            question = Question(wishes, slow, limits)
             evidence = Evidence(run, frames[PowerSamples])
             found.add(answers_of_steps(evidence, question))
     if run_id in traced_runs(frames):
-        replayed = _by_replay(frames, run_id, slow, limits, wishes)
+        replayed = _by_replay(frames, run_id, question)
         if replayed.unfit:
             texts = [part.repair.text for wish in wishes for part in wish.parts]
             replayed.refused |= dict.fromkeys(texts, replayed.unfit)
@@ -78,20 +83,14 @@ def answer_wishes(
     return found
 
 
-def _by_replay(
-    frames: Frames,
-    run_id: str,
-    slow: pl.DataFrame,
-    limits: Limits,
-    wishes: list[Wish] | None = None,
-) -> Answers:
+def _by_replay(frames: Frames, run_id: str, question: Question) -> Answers:
     """Answer by a replay of a run's traces: wishes, or what the traces suggest."""
 
     def asking(replay: Replay) -> Question:
-        if wishes is not None:
-            return Question(wishes, slow, limits)
+        if question.wishes:
+            return question
         kinds = replay.operations["raw_kind"].cast(pl.String).unique().to_list()
-        return Question(wishes_of_trace(kinds, slow), slow, limits, has_joint=True)
+        return replace(question, wishes=wishes_of_trace(kinds, question.slow))
 
     unfit: list[str] = []
     every = traces_of(frames, run_id, asking)

@@ -22,14 +22,15 @@ _NONE: Final = pl.DataFrame(
         "name": pl.String,
         "steps": pl.Int64,
         "ranks": pl.Int64,
-        "actual_ns": pl.Int64,
-        "simulated_ns": pl.Int64,
-        "repaired_ns": pl.Int64,
+        "actual_ns": pl.Int128,
+        "simulated_ns": pl.Int128,
+        "repaired_ns": pl.Int128,
         "saved_gpu_ns": pl.Int128,
+        "saved_squared": pl.Float64,
     }
 )
 
-#: Sums of GPU time need it: a product of ns and ranks may pass Int64.
+#: Sums of steps and of GPU time need it: damaged ones may pass Int64.
 _WIDE: Final = pl.Int128
 
 
@@ -42,8 +43,8 @@ def blocks_with(run: RunSteps, changes: Mapping[str, Change]) -> pl.DataFrame:
 
     Returns:
         Columns `name`, `attempt`, `block`, `steps`, `ranks` (most seen in a step),
-        `peers` (fewest of a rank), `actual_ns`, `simulated_ns`, `repaired_ns` and
-        `saved_gpu_ns` (Int128), summed over the block's steps.
+        `actual_ns`, `simulated_ns`, `repaired_ns` and `saved_gpu_ns` (Int128), and
+        `saved_squared`, the squares of the last, summed over the block's steps.
     """
     found = [
         _blocks(_steps(rows, change), name)
@@ -54,13 +55,17 @@ def blocks_with(run: RunSteps, changes: Mapping[str, Change]) -> pl.DataFrame:
 
 
 def _blocks(steps: pl.DataFrame, name: str) -> pl.DataFrame:
-    saved = (pl.col("simulated_ns") - pl.col("repaired_ns")).cast(_WIDE)
-    return steps.group_by("attempt", "block").agg(
+    wide = steps.with_columns(
+        pl.col("actual_ns", "simulated_ns", "repaired_ns").cast(_WIDE)
+    )
+    saved = (pl.col("simulated_ns") - pl.col("repaired_ns")) * pl.col("ranks")
+    return wide.group_by("attempt", "block").agg(
         pl.lit(name).alias("name"),
         pl.len().cast(pl.Int64).alias("steps"),
         pl.col("ranks").max(),
         pl.col("actual_ns", "simulated_ns", "repaired_ns").sum(),
-        (saved * pl.col("ranks")).sum().alias("saved_gpu_ns"),
+        saved.sum().alias("saved_gpu_ns"),
+        (saved.cast(pl.Float64) ** 2).sort().sum().alias("saved_squared"),
     )
 
 
@@ -81,18 +86,13 @@ def _repaired(rows: pl.DataFrame, change: Change) -> pl.DataFrame:
         lighter = compared(kept).with_columns(stage_ratio="before").drop("before")
     if change.is_even:
         return _even(lighter)
-    work = pl.col("work_ns")
-    targets = [work]
-    for seats, target in (
-        (change.seats, pl.col("peers_ns")),
-        (change.staged, work / pl.col("stage_ratio")),
-    ):
+    own = pl.col("work_ns").cast(pl.Float64)
+    for name, seats in (("seat", change.seats), ("staged", change.staged)):
         if seats is not None:
-            flag = f"repaired_{len(targets)}"
-            lighter = _flagged(lighter, seats, flag)
-            targets.append(pl.when(flag).then(target))
-    least = pl.min_horizontal(targets).round().cast(pl.Int64)
-    return lighter.group_by(_STEP).agg(repaired_ns=least.max())
+            lighter = _flagged(lighter, seats, name)
+            usual = "peers_ns" if name == "seat" else own / pl.col("stage_ratio")
+            own = pl.when(name).then(pl.coalesce(usual, own)).otherwise(own)
+    return lighter.group_by(_STEP).agg(repaired_ns=own.round().cast(pl.Int64).max())
 
 
 def _even(rows: pl.DataFrame) -> pl.DataFrame:

@@ -7,8 +7,9 @@ from typing import Any, Final, Generic, Protocol, TypeVar
 import polars as pl
 
 from analysis._whatif_claims import Claim, Part, Wish, together
+from analysis._whatif_doubts import PLACES, Limits
+from analysis._whatif_paid import Paid
 from analysis._whatif_places import ranks_of
-from analysis._whatif_rows import PLACES, Limits
 from analysis._whatif_wishes import repair_of
 
 #: The name of everything that can be repaired, together.
@@ -36,12 +37,14 @@ class Question:
         slow: Rows of StragglerRanks of the run.
         limits: From where on an answer is more than noise.
         has_joint: Whether all that can be repaired is also repaired together.
+        paid: What the run paid for; None where that is not known.
     """
 
     wishes: Sequence[Wish]
     slow: pl.DataFrame
     limits: Limits
     has_joint: bool = False
+    paid: Paid | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,11 +93,11 @@ def resolve(
 
 
 def with_joint(asked: Asked[T]) -> Asked[T]:
-    """Return what can be answered, with all that are no mere bounds together."""
+    """Return what can be answered, with all that can be repaired together."""
     some = [
         (asked.wishes[name], parts)
         for name, parts in asked.parts.items()
-        if not any(part.claim.is_bound for part in parts)
+        if all(_is_repair(part.claim) for part in parts)
     ]
     told = _together(some)
     if told is None:
@@ -117,7 +120,7 @@ def joint_of(
         rows: Its answers, rows of the result table.
     """
     sure = [row for row in rows if row["is_beyond_noise"] and row["is_reliable"]]
-    good = {row["repair"] for row in sure if not row["is_bound"]}
+    good = {row["repair"] for row in sure if _is_repair(asked.claim(row["repair"]))}
     return _together(
         [
             (asked.wishes[name], asked.parts[name])
@@ -125,6 +128,11 @@ def joint_of(
             if name in good
         ]
     )
+
+
+def _is_repair(claim: Claim) -> bool:
+    """Whether somebody can do it: not a bound, and not all at what is usual."""
+    return not claim.is_bound and claim.scope != "everything"
 
 
 def _together(some: Sequence[tuple[Wish, list[T]]]) -> tuple[Wish, list[T]] | None:

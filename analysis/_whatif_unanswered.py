@@ -18,7 +18,7 @@ _BLANK: Final[Mapping[str, Any]] = {
     "method": "none",
     "scope": "everything",
     "is_joint": False,
-    "is_bound": True,
+    "is_bound": False,
     "is_reliable": False,
     "is_beyond_noise": False,
     "left_out_count": 0,

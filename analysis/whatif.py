@@ -9,10 +9,11 @@ from analysis._analysis import Analysis, Frames, Results, Thresholds
 from analysis._repairs import Repair
 from analysis._replay_causes import STRAGGLES_FROM
 from analysis._straggler_limits import BLOCK_STEPS, GATE_RATIO, MIN_PEERS
+from analysis._whatif_doubts import Limits
 from analysis._whatif_nightly import answer_all, answer_wishes
-from analysis._whatif_rows import Limits
 from analysis._whatif_runs import STEP_INPUTS
 from analysis._whatif_wishes import joint, single
+from analysis.allocations import Allocations
 from analysis.replays import RELIABLE_UP_TO
 from analysis.runs import Runs
 from analysis.stragglers import StragglerRanks
@@ -53,7 +54,9 @@ class WhatIf(Table):
         nullable=True,
     )
     saved_gpu_ns = c.gpu_time_ns(
-        "Saving in all steps seen, of all ranks that are held up.", nullable=True
+        "Saving in all steps seen, of all ranks that are held up; null where the model"
+        " misses the real steps by half or more.",
+        nullable=True,
     )
     saved_low_gpu_ns = c.gpu_time_ns(
         "Lower end of its interval of 95 %, by how steps scatter.", nullable=True
@@ -63,7 +66,9 @@ class WhatIf(Table):
         "Share by which simulated steps miss the real ones.", nullable=True
     )
     is_joint = c.flag("Whether several things are repaired together.")
-    is_bound = c.flag("Whether the saving is an upper bound, scatter and all.")
+    is_bound = c.flag(
+        "Whether the saving is an upper bound, scatter and all; `everything` is none."
+    )
     is_reliable = c.flag(
         "Whether simulated steps are like the real ones, and peers many."
     )
@@ -83,6 +88,7 @@ INPUTS: Final[tuple[type[Table], ...]] = (
     *STEP_INPUTS,
     Operations,
     PowerSamples,
+    Allocations,
     Runs,
     StragglerRanks,
 )
@@ -163,7 +169,7 @@ _THRESHOLDS: Final[Mapping[str, float]] = {
 
 ANALYSIS: Final = Analysis(
     name="whatif",
-    version=2,
+    version=3,
     describes="What each repair would save, in time and GPU time",
     inputs=INPUTS,
     outputs=(WhatIf,),

@@ -43,8 +43,9 @@ def answered(frames: Frames, scope: Scope) -> pl.DataFrame:
 
 
 def is_worth() -> pl.Expr:
-    """Whether an answer is a saving beyond noise, and no mere bound."""
-    return WhatIf.is_beyond_noise.col & WhatIf.is_reliable.col & ~WhatIf.is_bound.col
+    """Whether an answer is a saving beyond noise that somebody can have."""
+    is_sure = WhatIf.is_beyond_noise.col & WhatIf.is_reliable.col
+    return is_sure & ~WhatIf.is_bound.col & (WhatIf.scope.col != "everything")
 
 
 def called(repair: str) -> str:

@@ -49,6 +49,8 @@ def simulated(
     with_slow = {run_id for run_id, _ in slow}
     sure = answers.filter(pl.col("is_reliable") & pl.col("is_beyond_noise"))
     for row in sure.filter(pl.col("scope").is_in(list(_DO))).to_dicts():
+        if int(row["saved_gpu_ns"]) > int(paid.get(row["run_id"], row["saved_gpu_ns"])):
+            continue
         told = (row["run_id"], row["repair"]) in slow
         stands = row["scope"] in _SAME_CAUSE and row["run_id"] in with_slow
         if not told and not stands:

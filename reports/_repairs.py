@@ -71,15 +71,20 @@ def _slow(
     frames: Frames,
     scope: Scope,
 ) -> Iterator[Repair]:
-    """Yield what repairing each slow thing saves: the what-if answer where there is."""
+    """Yield what repairing each slow thing saves: the what-if answer where there is.
+
+    Nobody can save more than was paid: such a saving comes from damaged times.
+    """
     paid = dict(rows.group_by("run_id").agg(pl.col("gpu_ns").sum()).iter_rows())
     told = _repair_answers.by_repair(answers)
     for key, spells in slow.items():
         lost = sum(int(row["lost_gpu_ns"]) for row in spells)
         answer = told.get(key, {})
-        saved = int(answer.get("saved_gpu_ns", lost))
-        usd = dollars(saved, scope.price(key[0]))
         whole = int(paid.get(key[0], 0))
+        saved = int(lost if not answer else answer["saved_gpu_ns"] or 0)
+        if not 0 < saved <= (whole or saved):
+            continue
+        usd = dollars(saved, scope.price(key[0]))
         share = percent(Decimal(saved) / whole) if whole else "a share"
         doubt = answer.get("doubt") or ""
         yield _slow_one(
