@@ -41,6 +41,9 @@ BY_RULE: Final[Mapping[str, str]] = {
     "no_device": "work without the index of a GPU",
     "no_time": "an event without a time",
     "negative_duration": "it ends before it starts",
+    "duration_ns|max": "longer than a year; was it written in another unit?",
+    "parts_exceed_duration": "its parts share no time, so their sum is its duration"
+    " at most, 1 % or 1 ms a part for rounding aside",
     "longer_than_trace": "it takes longer than the trace in which it is",
     "time_outside_trace": "its time is outside the trace in which it is",
     "not_whole_numbers": "whole numbers were expected; these are of another type",

@@ -51,7 +51,7 @@ def read(stream: BinaryIO, reading: Reading) -> Iterator[Batch]:
 
 SOURCE: Final = Source(
     name="step-table",
-    version=1,
+    version=2,
     describes="CSV, JSON lines or Parquet with the columns of step_timings",
     tables=(StepTimings,),
     options=frozenset({"run_id"}),

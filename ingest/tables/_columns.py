@@ -24,6 +24,10 @@ UNIT_OF_SUFFIX: Final = {
     "_count": "1",
 }
 
+#: Longest that one step or one piece of work takes: 366 days. No run was longer; what
+#: is longer was written in another unit. [ns]
+LONGEST_NS: Final = 366 * 86_400 * 1_000_000_000
+
 #: Digits of a total of GPU time: 16,384 GPUs reach the end of Int64 in 6.5 days.
 TOTAL_DIGITS: Final = 38
 
@@ -81,6 +85,17 @@ def time_ns(doc: str, *, nullable: bool = False) -> dy.Int64:
 def duration_ns(doc: str, *, nullable: bool = False) -> dy.Int64:
     """Return a length of time, never negative. [ns]"""
     return dy.Int64(min=0, nullable=nullable, description=doc, metadata={"unit": "ns"})
+
+
+def length_ns(doc: str, *, nullable: bool = False) -> dy.Int64:
+    """Return the length of one step or one piece of work, a year at most. [ns]"""
+    return dy.Int64(
+        min=0,
+        max=LONGEST_NS,
+        nullable=nullable,
+        description=doc,
+        metadata={"unit": "ns"},
+    )
 
 
 def gpu_time_ns(doc: str, *, nullable: bool = False) -> dy.Decimal:

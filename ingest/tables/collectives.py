@@ -61,7 +61,7 @@ class Collectives(Table):
         nullable=True,
     )
     end_ns = c.time_ns("End.", nullable=True)
-    duration_ns = c.duration_ns("Length, waiting included.", nullable=True)
+    duration_ns = c.length_ns("Length, waiting included.", nullable=True)
     recorded_ns = c.time_ns(
         "When its record was written, where the record tells it.", nullable=True
     )

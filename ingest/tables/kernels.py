@@ -28,7 +28,7 @@ class Kernels(Table):
         "Start on the device; before 2000 where the trace counts from a moment of its"
         " own."
     )
-    duration_ns = c.duration_ns("Length on the device.")
+    duration_ns = c.length_ns("Length on the device.")
     step = c.number(
         "Step that launched the work; null outside every step.", nullable=True
     )

@@ -45,4 +45,4 @@ class Operations(Table):
         "Start since the beginning of its step or trace, where only that is told.",
         nullable=True,
     )
-    duration_ns = c.duration_ns("Length of the operation.")
+    duration_ns = c.length_ns("Length of the operation.")

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ingest import _disk
-from ingest.sources import Batch, Reading
+from ingest.sources import Batch, Reading, step_table
 from ingest.staging import stage
 from ingest.tables import (
     RejectedRows,
@@ -48,6 +48,25 @@ def test_a_row_that_breaks_a_rule_is_refused_with_its_place(tmp_path: Path) -> N
     assert staged.files.select(
         "rows_read", "rows_accepted", "rows_rejected", "records_seen"
     ).rows() == [(4, 1, 3, 4)]
+
+
+def test_steps_that_no_step_can_be_are_refused_with_a_hint(tmp_path: Path) -> None:
+    # GIVEN steps of 1 s: waits of 2 s; all but a millisecond too many; 285 years
+    path = tmp_path / "steps.csv"
+    path.write_text(
+        "run_id,step,rank,start_ns,duration_ns,compute_ns,wait_ns\n"
+        "r,1,0,5,1000000000,,2000000000\n"
+        "r,2,0,6,1000000000,600000000,401000000\n"
+        "r,3,0,7,9000000000000000000,,\n"
+    )
+    staged = stage(tmp_path, [candidate(path, source=step_table.SOURCE)])
+
+    # THEN what rounding explains is kept, and the others say what is wrong
+    refused = rows(tmp_path, staged, RejectedRows).sort("place")
+    assert refused["rule"].to_list() == ["parts_exceed_duration", "duration_ns|max"]
+    assert "share no time" in refused["hint"][0]
+    assert "another unit" in refused["hint"][1]
+    assert staged.files["rows_accepted"].to_list() == [1]
 
 
 def test_a_file_that_no_source_claims_is_one_refused_record(tmp_path: Path) -> None:
