@@ -5,6 +5,7 @@ from typing import Final
 
 import polars as pl
 
+from analysis._clock_coarse import far_clocks, lost_clocks, nearer, nearer_ends
 from analysis._clock_fit import Ends, Fit, fit_clocks
 from analysis._clock_told import told
 from analysis._clock_windows import clocks_in_windows, number_windows
@@ -19,12 +20,16 @@ MOST_ENDS: Final = 1_000_000
 _LEAST_KEPT: Final = 30
 
 _WINDOW: Final = ("run_id", "attempt", "window")
+_CLOCK: Final = ("run_id", "attempt", "clock")
 
 
 def answers(
     seen: pl.DataFrame, ends: pl.DataFrame, most_ends: int = MOST_ENDS
 ) -> pl.DataFrame:
     """Fit the clocks of each window.
+
+    What clocks are off by that no window holds together is taken out before, and put
+    back after.
 
     Args:
         seen: Rows of `sightings`.
@@ -34,19 +39,21 @@ def answers(
     Returns:
         The columns of ClockOffsets.
     """
-    windows = number_windows(seen)
-    first, last = pl.col("from_ns").min(), pl.col("to_ns").max()
-    clocks = clocks_in_windows(seen, windows).with_columns(
-        number=pl.int_range(pl.len(), dtype=pl.Int64).over(_WINDOW),
-        reference_ns=(first + (last - first) // 2).over(_WINDOW),
-    )
+    far = far_clocks(ends)
+    near, moved = nearer(seen, far), nearer_ends(ends, far)
+    windows = number_windows(near)
+    clocks = _numbered(clocks_in_windows(near, windows), lost_clocks(moved))
     numbered = clocks.select(*_WINDOW, "clock", "number", "reference_ns")
-    placed = ends.sort("bin").join_asof(
-        windows.sort("bin"),
-        on="bin",
-        by=["run_id", "attempt"],
-        strategy="backward",
-        check_sortedness=False,
+    placed = (
+        moved.filter("is_near")
+        .sort("bin")
+        .join_asof(
+            windows.sort("bin"),
+            on="bin",
+            by=["run_id", "attempt"],
+            strategy="backward",
+            check_sortedness=False,
+        )
     )
     shared = placed.join(numbered, on=[*_WINDOW, "clock"])
     return pl.concat(
@@ -54,6 +61,17 @@ def answers(
             told(mine, _fit(theirs, mine.height, most_ends), LEAST_COUNT)
             for mine, theirs in _by_window(clocks, shared)
         ]
+    )
+
+
+def _numbered(clocks: pl.DataFrame, lost: pl.DataFrame) -> pl.DataFrame:
+    """Number the clocks of each window, and give it its time of reference."""
+    first, last = pl.col("from_ns").min(), pl.col("to_ns").max()
+    told = clocks.join(lost, on=list(_CLOCK), how="left", maintain_order="left")
+    return told.with_columns(
+        pl.col("is_lost").fill_null(value=False),
+        number=pl.int_range(pl.len(), dtype=pl.Int64).over(_WINDOW),
+        reference_ns=(first + (last - first) // 2).over(_WINDOW),
     )
 
 

@@ -16,7 +16,9 @@ def common_ends(rows: pl.LazyFrame) -> pl.LazyFrame:
     Of the ranks on one clock the middle end counts. What was matched by order counts
     only where it can be no other collective: all ranks are there and saw equally many;
     and where no step tells it either, its ends are closer than half the time to the
-    next one of its series, so that nobody is one collective ahead.
+    next one of its series, so that nobody is one collective ahead. Ends that are
+    further apart than a silence are kept: either a clock is wrong, or they are no one
+    collective.
 
     Args:
         rows: What ranks saw of collectives: columns of INSTANCE, `run_id`, `attempt`,
@@ -25,7 +27,7 @@ def common_ends(rows: pl.LazyFrame) -> pl.LazyFrame:
 
     Returns:
         Columns run_id, attempt, group_id, the columns of INSTANCE, clock, first_ns (of
-        all ends), away_ns (of this clock's, after that) and bin.
+        all ends), away_ns (of this clock's, after that), bin and is_numbered.
     """
     on_gpu = pl.col("joint") & (pl.col("time_basis") == "gpu")
     ends = rows.filter(on_gpu & pl.col("left_ns").is_not_null())
@@ -37,13 +39,15 @@ def common_ends(rows: pl.LazyFrame) -> pl.LazyFrame:
         is_whole=pl.len() >= pl.col("size").max(),
         is_uneven=pl.col("is_uneven").any(),
     )
-    told = moments.filter(pl.col("clocks") > 1, pl.col("spread_ns") < SILENCE_NS)
-    kept = told.filter(_is_sure()).select(*_WHERE, *INSTANCE, "first_ns")
+    told = moments.filter(pl.col("clocks") > 1)
+    is_wide = pl.col("spread_ns") >= SILENCE_NS
+    kept = told.filter(is_wide | _is_sure()).select(*_WHERE, *INSTANCE, "first_ns")
     shared = ends.join(kept, on=[*_WHERE, *INSTANCE], nulls_equal=True)
     return shared.group_by(*_WHERE, *INSTANCE, "clock").agg(
         pl.col("first_ns").first(),
         away_ns=(left - pl.col("first_ns")).median(),
         bin=pl.col("first_ns").first() // BIN_NS,
+        is_numbered=pl.col("number").is_not_null().first(),
     )
 
 

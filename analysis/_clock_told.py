@@ -15,6 +15,12 @@ EXIT_NS: Final = 20_000
 #: Standard errors that an offset may be off. [1]
 MOST_ERRORS: Final = 3.0
 
+#: Why a clock is not known that others share collectives with.
+_LOST: Final = (
+    "no collective is shared in time: all that it shares with others are over a minute"
+    " apart, so its clock is wrong, or it was traced at another time"
+)
+
 #: From a quotient to parts in a million. [1]
 _PPM: Final = 1e6
 
@@ -23,7 +29,8 @@ def told(clocks: pl.DataFrame, fit: Fit, least_count: int) -> pl.DataFrame:
     """Say what is known of each clock, and why not more.
 
     Args:
-        clocks: The clocks of a window, as they were numbered for the fit.
+        clocks: The clocks of a window, as they were numbered for the fit; times
+            without their coarse_ns.
         fit: What is known of them.
         least_count: Collectives that a clock had to be seen in. [1]
     """
@@ -44,8 +51,13 @@ def told(clocks: pl.DataFrame, fit: Fit, least_count: int) -> pl.DataFrame:
         schema_overrides={"reference_clock": pl.String},
     )
     rows = pl.concat([clocks, found], how="horizontal")
-    states = rows.with_columns(**_states(least_count), **_measures())
-    return states.with_columns(is_corrected=_is_corrected())
+    coarse = pl.col("coarse_ns")
+    far = rows.with_columns(
+        offset=pl.col("offset") + coarse - coarse.gather("reference")
+    )
+    states = far.with_columns(**_states(least_count), **_measures())
+    judged = states.with_columns(is_corrected=_is_corrected())
+    return judged.with_columns(pl.col("from_ns", "to_ns", "reference_ns") + coarse)
 
 
 def _uncertainty(fit: Fit) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
@@ -55,7 +67,7 @@ def _uncertainty(fit: Fit) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
 
 
 def _states(least_count: int) -> dict[str, pl.Expr]:
-    is_main = pl.col("component") == 0
+    is_main = (pl.col("component") == 0) & ~pl.col("is_lost")
     is_own = pl.col("reference") == pl.col("number")
     main = pl.col("clock").filter(is_main & is_own).first()
     few = phrase(
@@ -70,14 +82,16 @@ def _states(least_count: int) -> dict[str, pl.Expr]:
         .then(pl.lit("reference"))
         .otherwise(pl.lit("estimated"))
     )
-    return {"state": state, "reason": pl.when(~is_main).then(few)}
+    reason = pl.when("is_lost").then(pl.lit(_LOST)).when(~is_main).then(few)
+    return {"state": state, "reason": reason}
 
 
 def _measures() -> dict[str, pl.Expr]:
     """Return offsets; a clock that is alone in its component has none."""
     is_seen = pl.col("collectives_count") > 0
     is_own = pl.col("reference") == pl.col("number")
-    exact = pl.when(is_own & (is_seen | (pl.col("component") == 0))).then(0)
+    is_main = (pl.col("component") == 0) & ~pl.col("is_lost")
+    exact = pl.when(is_own & (is_seen | is_main)).then(0)
     whole = {"offset_ns": "offset", "uncertainty_ns": "unsure"}
     found = {
         name: pl.coalesce(exact, pl.when(is_seen).then(_whole(of)))

@@ -6,7 +6,7 @@ import polars as pl
 
 from ingest.times import SECOND_NS
 
-#: Silence that ends a window. No clocks of a cluster are that far apart. [ns]
+#: Silence that ends a window. Clocks of a cluster are rarely that far apart. [ns]
 SILENCE_NS: Final = 60 * SECOND_NS
 
 #: Length of a window. A drift changes with temperature, and clocks are set. [ns]
@@ -64,6 +64,7 @@ def clocks_in_windows(seen: pl.DataFrame, windows: pl.DataFrame) -> pl.DataFrame
             pl.col("host", "trace_id").min(),
             pl.col("from_ns").min(),
             pl.col("to_ns").max(),
+            pl.col("coarse_ns").first(),
         )
         .sort(*_ATTEMPT, "window", "clock")
     )

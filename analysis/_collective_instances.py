@@ -98,12 +98,15 @@ def _judged(gathered: pl.LazyFrame) -> pl.LazyFrame:
 
     A last arrival that is ahead of the next by no more than the spread of the ends,
     which should be one instant, is a tie: clocks differ by that much. Where ends are
-    no one instant, what the clocks may be off counts.
+    no one instant, what the clocks may be off counts. Of clocks that nothing connects,
+    only ends that are within what ranks leave apart show that they agree.
     """
     complete = pl.col("is_known") & (pl.col("ranks_seen") >= pl.col("ranks_expected"))
-    by_ends = pl.col("joint") & pl.col("has_left")
+    is_close = (pl.col("apart_ns") <= ENDS_NS).fill_null(value=False)
     makes_wait = pl.col("joint") | pl.col("is_pair") | pl.col("is_rooted")
-    sure = complete & makes_wait & (pl.col("is_comparable") | by_ends)
+    sure = (
+        complete & makes_wait & (pl.col("is_comparable") | (pl.col("joint") & is_close))
+    )
     told = gathered.with_columns(doubt=pl.when(complete).then(_doubt()))
     can_tell = sure & pl.col("doubt").is_null()
     late = (

@@ -4,6 +4,7 @@ from typing import Final
 
 import polars as pl
 
+from analysis._collective_copies import without_copies
 from analysis._collective_kinds import stem
 from analysis._trace_attempts import place_traces
 from ingest.phrases import phrase
@@ -54,21 +55,26 @@ def match(collectives: pl.LazyFrame, attempts: pl.LazyFrame) -> pl.LazyFrame:
     its receive by the pair of ranks: by the counter where the pair is all of the
     group, else by order, because the counters of larger groups count other pairs too.
     What has neither a start nor a length waits for nothing that could be told. Where
-    no rank is known, the devices of a trace take part.
+    no rank is known, the devices of a trace take part. What several traces hold of
+    one rank alike counts once.
 
     Returns:
         The rows with the columns of INSTANCE, `stem`, `participant` and `is_uneven`:
         by order alone, ranks saw more of this series than others did.
     """
-    timed = pl.col("start_ns").is_not_null() | pl.col("duration_ns").is_not_null()
-    known = collectives.filter(timed).select(_PROJECTED).with_columns(seen_ns=seen_ns())
-    rows = place_traces(known, attempts, "seen_ns")
-    named = rows.with_columns(
+    named = without_copies(timed(collectives, attempts)).with_columns(
         stem=stem(),
         participant=_participant(),
     )
     numbered = _pair(named).with_columns(number=_number())
     return _count_occurrences(_number_series(numbered))
+
+
+def timed(collectives: pl.LazyFrame, attempts: pl.LazyFrame) -> pl.LazyFrame:
+    """Return what has a start or a length, with its attempt and when it was seen."""
+    is_timed = pl.col("start_ns").is_not_null() | pl.col("duration_ns").is_not_null()
+    known = collectives.filter(is_timed).select(_PROJECTED)
+    return place_traces(known.with_columns(seen_ns=seen_ns()), attempts, "seen_ns")
 
 
 def _participant() -> pl.Expr:

@@ -7,14 +7,17 @@ import polars as pl
 from analysis._clock_shifts import Clocks, without_offsets
 from analysis._collective_arrivals import with_arrivals
 from analysis._collective_batches import BATCH_ROWS, in_batches
+from analysis._collective_copies import with_copies
 from analysis._collective_instances import told_together
-from analysis._collective_matching import INSTANCE, PAIR, match
+from analysis._collective_matching import INSTANCE, PAIR, match, timed
 
 
 def rank_waits(
     collectives: pl.LazyFrame, attempts: pl.LazyFrame, clocks: Clocks | None = None
 ) -> pl.LazyFrame:
     """Return what each rank saw of each collective, and how long it waited there.
+
+    What several traces hold of one rank alike has the same wait in each of them.
 
     Where all leave together, a rank waits from its arrival to the last one. A receive
     waits for the start of its send. In a broadcast all wait for the root, in a reduce
@@ -37,10 +40,8 @@ def rank_waits(
         `ranks_expected`, `last_arrival_ns`, `last_left_ns`, `late_ns`, `last_rank`
         and `residual_ns`.
     """
-    rows = without_offsets(with_arrivals(match(collectives, attempts)), clocks)
-    instances = told_together(rows).with_row_index("instance")
-    placed = rows.join(instances, on=list(INSTANCE), nulls_equal=True)
-    return placed.with_columns(wait_ns=pl.when("is_complete").then(_wait()))
+    waits = _waits(collectives, attempts, clocks)
+    return with_copies(waits, timed(collectives, attempts))
 
 
 def waits_in_batches(
@@ -51,6 +52,8 @@ def waits_in_batches(
 ) -> Iterator[pl.LazyFrame]:
     """Yield the waits of whole groups, at least one, about so many rows at a time.
 
+    What several traces hold of one rank alike is in them once: see `rank_waits`.
+
     Args:
         collectives: Rows of Collectives.
         attempts: Rows of Attempts.
@@ -58,7 +61,17 @@ def waits_in_batches(
         batch_rows: Rows to hold at once. [1]
     """
     for rows in in_batches(collectives, batch_rows):
-        yield rank_waits(rows, attempts, clocks)
+        yield _waits(rows, attempts, clocks)
+
+
+def _waits(
+    collectives: pl.LazyFrame, attempts: pl.LazyFrame, clocks: Clocks | None
+) -> pl.LazyFrame:
+    """Return what `rank_waits` does, each part once."""
+    rows = without_offsets(with_arrivals(match(collectives, attempts)), clocks)
+    instances = told_together(rows).with_row_index("instance")
+    placed = rows.join(instances, on=list(INSTANCE), nulls_equal=True)
+    return placed.with_columns(wait_ns=pl.when("is_complete").then(_wait()))
 
 
 def _wait() -> pl.Expr:

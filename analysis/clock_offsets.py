@@ -111,7 +111,7 @@ def _compute(frames: Frames, _: Thresholds) -> Results:
 
 ANALYSIS: Final = Analysis(
     name="clock_offsets",
-    version=1,
+    version=2,
     describes="How far the clocks of hosts are apart, and how well that is known",
     inputs=(Collectives, Attempts, Gpus),
     outputs=(ClockOffsets,),

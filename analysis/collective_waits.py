@@ -160,7 +160,7 @@ def _compute(frames: Frames, _: Thresholds) -> Results:
 
 ANALYSIS: Final = Analysis(
     name="collective_waits",
-    version=2,
+    version=3,
     describes="How long ranks waited for the last one, and how long data then moved",
     inputs=(Collectives, Attempts, Gpus, ClockOffsets),
     outputs=(CollectiveWaits,),

@@ -1,9 +1,16 @@
 """How well the clocks of hosts agree, in words."""
 
+from typing import Final
+
 import polars as pl
 
+from ingest.times import SECOND_NS
 from reports._numbers import duration, significant
 from reports._words import listed, name, plural
+
+#: Offset of a clock that nobody keeps: those that are kept are off by less than a
+#: second, and one that runs free needs months to be off by a minute. [ns]
+SET_WRONG_NS: Final = 60 * SECOND_NS
 
 
 def agreement(clocks: pl.DataFrame) -> list[str]:
@@ -54,10 +61,42 @@ def paragraphs(clocks: pl.DataFrame) -> list[str]:
     lost = unknown_clocks(clocks)
     if lost:
         told.append(
-            f"Nothing connects the {_clocks(lost)} to the others: too few collectives"
-            " that all leave together. Waits across them are not told."
+            f"Nothing connects the {_clocks(lost)} to the others: {_why(clocks)}."
+            " Waits across them are told only of collectives whose ends are within what"
+            " ranks leave apart, 40 us."
         )
-    return told
+    return [*told, *_set_wrong(clocks)]
+
+
+def _why(clocks: pl.DataFrame) -> str:
+    """Return why clocks are unknown: few collectives, or none in time."""
+    lost = clocks.filter(pl.col("state") == "unknown")
+    is_apart = lost["reason"].str.starts_with("no collective").fill_null(value=False)
+    few = "too few collectives that all leave together"
+    apart = (
+        "the collectives that they share with others are over a minute apart, so that"
+        " clocks are wrong or the traces of other times"
+    )
+    return " or ".join(
+        why
+        for why, holds in ((few, not is_apart.all()), (apart, is_apart.any()))
+        if holds
+    )
+
+
+def _set_wrong(clocks: pl.DataFrame) -> list[str]:
+    """Return which clocks are off by more than clocks drift, if any are."""
+    far = pl.col("offset_ns").abs() > SET_WRONG_NS
+    wrong = sorted(clocks.filter(far)["clock"].unique())
+    if not wrong:
+        return []
+    return [
+        (
+            f"Over a minute off: the {_clocks(wrong)}. No clock drifts so far: it is set"
+            " wrong, or takes the time of its zone for UTC. Waits are corrected; what is"
+            " placed by time alone may be in another attempt."
+        )
+    ]
 
 
 def _moved(moved: pl.DataFrame) -> str:

@@ -56,3 +56,34 @@ def test_a_long_profile_is_cut_into_spells_of_bounded_length() -> None:
     assert len(spells) == 3
     lengths = [row["to_ns"] - row["from_ns"] for row in spells]
     assert max(lengths) <= MOST_WINDOW_NS
+
+
+def test_a_clock_an_hour_off_is_found_by_numbers() -> None:
+    # node-1 is an hour ahead and drifts by 40 ppm; the same collectives carry numbers
+    hour = 3600 * 10**9
+    rows = met(30, {0: 0, 1: hour}, every=10**9)
+    told = offsets(*rows)
+    assert [(row["clock"], row["state"], row["spell"]) for row in told] == [
+        ("node-0", "reference", 0),
+        ("node-1", "estimated", 0),
+    ]
+    zero, one = told
+    assert one["offset_ns"] == hour
+    assert one["is_corrected"]
+    # each is told on its own clock
+    assert one["from_ns"] - zero["from_ns"] == hour
+    assert one["reference_ns"] - zero["reference_ns"] == hour
+    assert {row["wait_ns_max"] for row in measure(*rows)} == {0}
+
+
+def test_a_clock_that_shares_nothing_in_time_is_unknown() -> None:
+    # a day is no zone's difference; by order alone nothing tells an hour from a restart
+    for rows in (
+        met(5, {0: 0, 1: 86_400 * 10**9}),
+        [row | {"sequence": None} for row in met(5, {0: 0, 1: 3600 * 10**9})],
+    ):
+        zero, one = offsets(*rows)
+        assert (zero["state"], one["state"]) == ("reference", "unknown")
+        assert one["offset_ns"] is None
+        assert one["reason"].startswith("no collective is shared in time")
+        assert {row["wait_ns_max"] for row in measure(*rows)} == {None}
