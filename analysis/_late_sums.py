@@ -9,11 +9,16 @@ MOST_NODES: Final = 64
 
 _RANK: Final = ("run_id", "attempt", "rank")
 
+#: What is added up of a rank.
+_SUMS: Final = (
+    *("complete_count", "collectives_count", "last_count", "wait_ns", "late_ns"),
+)
+
 _EDGE: Final = ("run_id", "attempt", "waiting_rank", "late_rank")
 
 
 def sums_by_trace(waits: pl.LazyFrame) -> pl.LazyFrame:
-    """Add up each rank's part by trace; only where one rank is clearly last, it counts.
+    """Add up each rank's part by trace; chances only where one rank is clearly last.
 
     Chances are kept by the number of ranks they are shared among, so that their sum
     does not depend on the order of the rows.
@@ -28,6 +33,7 @@ def sums_by_trace(waits: pl.LazyFrame) -> pl.LazyFrame:
         waits.filter(known)
         .group_by(*_RANK, "trace_id", "ranks_seen")
         .agg(
+            complete_count=pl.len().cast(pl.Int64),
             collectives_count=has_last.cast(pl.Int64).sum(),
             last_count=is_last.cast(pl.Int64).sum(),
             wait_ns=pl.col("wait_ns").sum(),
@@ -44,7 +50,7 @@ def sums_by_size(parts: pl.DataFrame) -> pl.DataFrame:
     Args:
         parts: Rows of `sums_by_trace`.
     """
-    counts = pl.col("collectives_count", "last_count", "wait_ns", "late_ns")
+    counts = pl.col(_SUMS)
     return parts.group_by(*_RANK, "ranks_seen").agg(counts.sum())
 
 
@@ -60,7 +66,7 @@ def sums_by_rank(parts: pl.DataFrame, sizes: pl.DataFrame) -> pl.DataFrame:
     )
     times = watched.group_by(_RANK).agg(pl.col("watched_ns").sum())
     chance = pl.col("collectives_count") / pl.col("ranks_seen")
-    counts = pl.col("collectives_count", "last_count", "wait_ns", "late_ns")
+    counts = pl.col(_SUMS)
     sums = sizes.group_by(_RANK).agg(
         counts.sum(), expected_count=chance.sort_by("ranks_seen").sum()
     )

@@ -41,14 +41,18 @@ class LateRanks(Table):
     run_id = c.identifier("Run that the row belongs to.")
     attempt = c.index("Attempt of the run, counted from zero.")
     rank = c.index("Global rank.")
+    complete_count = c.count(
+        "Complete collectives that the rank took part in: those of wait_ns."
+    )
     collectives_count = c.count(
-        "Complete collectives with a last arrival that the rank took part in."
+        "Those of them in which a rank is clearly last, no tie within the residual of"
+        " clocks: the ones that last_count, expected_count, late_ns and p_value are of."
     )
     last_count = c.count("Collectives that it arrived last in.")
     expected_count = c.quantity(
         "Collectives that it would have arrived last in by chance.", "1"
     )
-    wait_ns = c.duration_ns("Its waits together.")
+    wait_ns = c.duration_ns("Its waits together, in all complete collectives.")
     late_ns = c.duration_ns(
         "How much later than the next-to-last it arrived, together."
     )
@@ -59,6 +63,11 @@ class LateRanks(Table):
     is_late = c.flag(
         "Whether that is beyond chance, over all ranks of the attempt together, and"
         " costs the others more than healthy ranks do."
+    )
+    verdict = c.choice(
+        "Why it is late or not: late; within what chance allows; or beyond chance, but"
+        " its lateness is below the share of the time watched that matters.",
+        ("late", "within_chance", "below_share"),
     )
 
 
@@ -140,9 +149,21 @@ def _judged(
     ranks = with_tails(sums_by_rank(parts, sizes), sizes)
     judged = holm(ranks, significance)
     matters = LateRanks.late_ns.col >= least_ratio * pl.col("watched_ns")
-    judged = judged.with_columns(LateRanks.is_late.col & matters.fill_null(value=False))
+    judged = judged.with_columns(_verdict(LateRanks.is_late.col, matters))
+    judged = judged.with_columns(is_late=LateRanks.verdict.col == "late")
     rows = judged.select(LateRanks.column_names()).sort(LateRanks.key)
     return LateRanks.validate(rows, cast=True)
+
+
+def _verdict(is_beyond: pl.Expr, matters: pl.Expr) -> pl.Expr:
+    return (
+        pl.when(~is_beyond)
+        .then(pl.lit("within_chance"))
+        .when(matters.fill_null(value=False))
+        .then(pl.lit("late"))
+        .otherwise(pl.lit("below_share"))
+        .alias("verdict")
+    )
 
 
 def _graph(waited: pl.DataFrame) -> dy.DataFrame[WaitingEdges]:
@@ -158,7 +179,7 @@ def _compute(frames: Frames, thresholds: Thresholds) -> Results:
 
 ANALYSIS: Final = Analysis(
     name="late_ranks",
-    version=2,
+    version=3,
     describes="Which ranks arrive last at collectives, and who waits for whom",
     inputs=(Collectives, Attempts, Gpus, ClockOffsets),
     outputs=(LateRanks, WaitingEdges),

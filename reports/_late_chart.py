@@ -14,7 +14,7 @@ from reports._words import plural
 
 _SQL: Final = """\
 SELECT run_id, attempt, rank, late_ns / 1e9 AS late_s, last_count,
-       expected_count, is_late
+       expected_count, is_late, verdict
 FROM late_ranks
 ${where}ORDER BY late_ns DESC, run_id, attempt, rank
 LIMIT $most"""
@@ -22,10 +22,17 @@ LIMIT $most"""
 _ABOUT: Final = About(
     definition="Last arrival minus the one before it, over all collectives that the"
     " rank came last in. Coloured: last more often than chance allows, over all ranks"
-    " together; grey: not.",
+    " together, and it costs over 2 % of the time watched; grey: not.",
     source="binomial test, equal ranks each last equally often",
     blind_spots="A rank behind a slow link looks late in its own work.",
 )
+
+#: Verdicts in words.
+_VERDICTS: Final = {
+    "late": "late",
+    "within_chance": "not beyond chance",
+    "below_share": "beyond chance, but it costs little",
+}
 
 _TIPS: Final = (
     ("label", "who"),
@@ -33,7 +40,7 @@ _TIPS: Final = (
     ("text", "later"),
     ("last", "last in"),
     ("chance", "by chance"),
-    ("beyond", "beyond chance"),
+    ("verdict", "verdict"),
 )
 
 
@@ -71,7 +78,12 @@ def _latest(late: pl.DataFrame) -> pl.DataFrame:
     ordered = late.sort(["late_ns", *who], descending=[True, False, False, False])
     seconds = pl.col("late_ns") / 1e9
     return ordered.head(MOST_ROWS).select(
-        *who, seconds.alias("late_s"), "last_count", "expected_count", "is_late"
+        *who,
+        seconds.alias("late_s"),
+        "last_count",
+        "expected_count",
+        "is_late",
+        "verdict",
     )
 
 
@@ -87,5 +99,5 @@ def _drawn(top: pl.DataFrame) -> pl.DataFrame:
         run=named("run_id"),
         last="last_count",
         chance=said_by("expected_count", significant),
-        beyond=late.then(pl.lit("yes")).otherwise(pl.lit("no")),
+        verdict=pl.col("verdict").replace_strict(_VERDICTS),
     )

@@ -122,3 +122,15 @@ def test_groups_of_different_sizes_add_their_chances() -> None:
 
 def test_nothing_seen_nobody_named() -> None:
     assert late(Collectives.create_empty()).is_empty()
+
+
+def test_a_verdict_says_why_a_rank_is_not_late() -> None:
+    # 40 collectives of 1 us: rank 1 is last by 5 ns in each, and in ties with rank 0
+    little = late(arrivals([[0, 5]] * 40 + [[0, 0]] * 10))
+    zero, one = little.to_dicts()
+    assert (one["complete_count"], one["collectives_count"]) == (50, 40)
+    assert one["p_value"] < 1e-9
+    assert (zero["verdict"], one["verdict"]) == ("within_chance", "below_share")
+    # by 100 ns it costs a tenth of the time
+    _, much = late(arrivals([[0, 100]] * 40)).to_dicts()
+    assert (much["verdict"], much["is_late"]) == ("late", True)

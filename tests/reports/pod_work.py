@@ -124,6 +124,7 @@ def late(run: str) -> list[Row]:
             "run_id": run,
             "attempt": 0,
             "rank": rank,
+            "complete_count": 40,
             "collectives_count": 40,
             "last_count": 33 if rank == SLOW_RANK else 1,
             "expected_count": 5.0,
@@ -131,6 +132,7 @@ def late(run: str) -> list[Row]:
             "late_ns": 990_000_000 if rank == SLOW_RANK else 12_000_000 + rank,
             "p_value": 1e-20 if rank == SLOW_RANK else 0.9,
             "is_late": rank == SLOW_RANK,
+            "verdict": "late" if rank == SLOW_RANK else "within_chance",
         }
         for rank in range(8)
     ]
