@@ -38,8 +38,8 @@ def shown_steps(marks: Iterable[pl.LazyFrame]) -> pl.LazyFrame:
             end_ns and step_basis; a seat is in one of them.
 
     Returns:
-        Columns run_id, attempt, spell, step, step_basis, start_ns, end_ns and
-        is_common (every rank of the attempt shows it), sorted.
+        Columns run_id, attempt, spell, step, step_basis, start_ns, end_ns, is_common
+        (every rank of the attempt shows it) and is_most (more than half do), sorted.
     """
     counts = [_NO_STEPS, *(_count(one).collect() for one in marks)]
     rows = pl.concat(counts).lazy()
@@ -51,7 +51,10 @@ def shown_steps(marks: Iterable[pl.LazyFrame]) -> pl.LazyFrame:
         .agg(pl.col("seats").sum(), *_FIRST)
         .join(totals, on=list(_ATTEMPT))
         .filter(pl.col("seats") * 2 >= pl.col("present"))
-        .with_columns(is_common=pl.col("seats") == pl.col("present"))
+        .with_columns(
+            is_common=pl.col("seats") == pl.col("present"),
+            is_most=pl.col("seats") * 2 > pl.col("present"),
+        )
         .drop("seats", "present")
         .sort(_STEP)
         .collect()
@@ -74,7 +77,11 @@ def completed_steps(shown: pl.LazyFrame) -> pl.LazyFrame:
 
     Ranks leave a synchronous step together: a rank that shows a later step proves that
     all have completed the one before, even where rows of others are lost. So all steps
-    but the last are complete, and the last is if every rank shows it.
+    but the last are complete, and the last is if every rank shows it. So it is, too, if
+    more than half of the ranks logged its end and the run never went back to it: ranks
+    log what they have left, and the rows of the others are lost. Of a step in which the
+    run died few have a row, or the next attempt does it again. Traces end anywhere: of
+    their last step, all ranks must be seen.
 
     Args:
         shown: What `shown_steps` returns.
@@ -86,7 +93,11 @@ def completed_steps(shown: pl.LazyFrame) -> pl.LazyFrame:
         counts as it was done last.
     """
     is_last = pl.int_range(pl.len()).over(_ATTEMPT) == pl.len().over(_ATTEMPT) - 1
-    complete = shown.filter(~is_last | pl.col("is_common"))
+    told = shown.join(rollbacks(shown), on=list(_STEP[:3]), how="left").sort(_STEP)
+    is_kept = (pl.col("step") < pl.col("redone_from")).fill_null(value=True)
+    is_log = pl.col("step_basis") == "steps"
+    is_logged = pl.col("is_most") & is_kept & is_log
+    complete = told.filter(~is_last | pl.col("is_common") | is_logged)
     return complete.group_by(_ATTEMPT, maintain_order=True).agg(
         first_step=pl.col("step").first(),
         first_spell=pl.col("spell").first(),

@@ -130,6 +130,23 @@ def test_lost_rows_of_a_rank_do_not_undo_steps() -> None:
     assert told(found, "last_step") == [(8,)]
 
 
+def test_a_last_step_that_most_ranks_logged_is_complete() -> None:
+    # ranks 0 to 2 logged step 2, the row of rank 3 is lost
+    log = [
+        step(rank, number, 10 * number, 10 * number + 9 + rank)
+        for number in (1, 2)
+        for rank in range(4)
+        if (number, rank) != (2, 3)
+    ]
+    found = find_attempts(steps(*log))
+    assert told(found, "last_step", "last_step_end_ns") == [(2, 31)]
+
+    # the run went back to step 2: nothing had come of it
+    again = [step(rank, 2, 90, 99) for rank in range(4)]
+    found = find_attempts(steps(*log, *again))
+    assert told(found, "attempt", "last_step") == [(0, 1), (1, 2)]
+
+
 def test_step_done_again_in_one_attempt_counts_as_done_last() -> None:
     job = {"job_id": "1", "start_ns": 0, "end_ns": 100}
     log = [step(0, n, at, at + 9) for at, n in ((0, 1), (10, 2), (20, 3), (50, 2))]

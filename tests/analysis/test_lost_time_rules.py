@@ -37,6 +37,20 @@ def test_rank_whose_rows_are_lost_is_unattributed_alone() -> None:
     }
 
 
+def test_lost_row_of_the_last_step_is_unattributed_alone() -> None:
+    #         0        10       20       30
+    # rank 0  |== 1 ===|== 2 ===|        |
+    # rank 1  |== 1 ===|== 2 ===|        |
+    # rank 2  |== 1 ===|   ?    |        |
+    log = [*both(1, 0, 10), step(2, 1, 0, 10), *both(2, 10, 20)]
+    tables = {Jobs: rows(Jobs, job(1, 0, 30, 3)), StepTimings: rows(StepTimings, *log)}
+    assert accounts(tables) == {
+        (0, "productive", "step_duration_upper_bound"): 50,
+        (0, "unattributed", "none"): 10,
+        (0, "restart", "jobs"): 30,
+    }
+
+
 def test_step_that_not_every_rank_completed_is_restart() -> None:
     log = [*both(1, 0, 10), step(0, 2, 10, 20)]
     tables = {Jobs: rows(Jobs, job(1, 0, 20, 2)), StepTimings: rows(StepTimings, *log)}
