@@ -2,9 +2,9 @@
 
 from typing import Final
 
-import numpy as np
 import polars as pl
 
+from analysis._ordering import order_of
 from analysis._replay_kinds import BACKWARD, FORWARD
 from analysis.intervals import END, START
 
@@ -58,8 +58,8 @@ def _by_seat(passes: pl.DataFrame) -> pl.DataFrame:
     rank = pl.col("rank").rank("dense").cast(pl.Int64)
     step = pl.col("step").rank("dense").cast(pl.Int64)
     place = passes.select(place=step * (rank.max() + 1) + rank, start=START, end=END)
-    keys = [place[name].to_numpy() for name in ("end", "start", "place")]
-    ordered = passes.with_columns(place["place"])[np.lexsort(keys)]
+    keys = [place[name].to_numpy() for name in ("place", "start", "end")]
+    ordered = passes.with_columns(place["place"])[order_of(*keys)]
     changed = pl.col("place") != pl.col("place").shift(1)
     seat = changed.fill_null(value=False).cast(pl.Int64).cum_sum()
     return ordered.with_columns(seat=seat).drop("place")
