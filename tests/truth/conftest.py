@@ -1,15 +1,21 @@
-"""The sample run, put through the main job once."""
+"""The sample runs, put through the main job once."""
 
 import json
-from dataclasses import dataclass
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
+from filelock import FileLock
 
 from pipeline import querying
 from pipeline.cli import run_tokens
+
+#: Sample runs of the demonstration, each with the name of its truth.
+TRUTHS = {"pod16": "truth", "pipe8": "pipe8-truth", "hang8": "hang8-truth"}
 
 
 @dataclass(frozen=True)
@@ -25,10 +31,51 @@ class Sample:
         return querying.rows_of(self.lake, query)
 
 
+@dataclass(frozen=True)
+class Demo(Sample):
+    """All sample runs in one lake; `truths` by sample, `truth` that of pod16."""
+
+    truths: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+
+Once = Callable[..., tuple[int, Path]]
+
+
 @pytest.fixture(scope="session")
-def sample(project: Path, tmp_path_factory: pytest.TempPathFactory) -> Sample:
-    """The sample run's lake."""
-    lake = tmp_path_factory.mktemp("sample") / "lake"
-    code = run_tokens(["demo", "--lake", str(lake), "--quiet"])
-    truth = json.loads((project / "sample_traces" / "truth.json").read_text())
-    return Sample(code, lake, truth)
+def once(tmp_path_factory: pytest.TempPathFactory) -> Once:
+    """Makes a lake by a command once, whichever worker asks for it first."""
+    base = tmp_path_factory.getbasetemp()
+    root = base.parent if os.environ.get("PYTEST_XDIST_WORKER") else base
+
+    def made(name: str, *tokens: str) -> tuple[int, Path]:
+        lake, done = root / name / "lake", root / name / "code"
+        with FileLock(root / f"{name}.lock"):
+            if not done.exists():
+                code = run_tokens([*tokens, "--lake", str(lake), "--quiet"])
+                done.write_text(str(code))
+        return int(done.read_text()), lake
+
+    return made
+
+
+@pytest.fixture(scope="session")
+def truths(project: Path) -> dict[str, dict[str, Any]]:
+    """What was put into each sample run."""
+    folder = project / "sample_traces"
+    return {
+        name: json.loads((folder / f"{truth}.json").read_text())
+        for name, truth in TRUTHS.items()
+    }
+
+
+@pytest.fixture(scope="session")
+def sample(project: Path, once: Once, truths: dict[str, dict[str, Any]]) -> Sample:
+    """The lake of pod16 alone."""
+    folder = project / "sample_traces" / "pod16"
+    return Sample(*once("sample", "run", str(folder)), truths["pod16"])
+
+
+@pytest.fixture(scope="session")
+def demo(once: Once, truths: dict[str, dict[str, Any]]) -> Demo:
+    """The lake of the demonstration."""
+    return Demo(*once("demo", "demo"), truths["pod16"], truths)

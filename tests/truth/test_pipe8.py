@@ -1,24 +1,19 @@
-"""What was put into the pipelined sample run comes out of it."""
+"""What was put into the pipelined sample run comes out of it, beside other runs."""
 
-import json
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import pytest
 
-from pipeline import querying
-from pipeline.cli import run_tokens
 from tests.truth.conftest import Sample
+
+if TYPE_CHECKING:
+    from tests.truth.conftest import Demo
 
 
 @pytest.fixture(scope="module")
-def pipe8(project: Path, tmp_path_factory: pytest.TempPathFactory) -> Sample:
-    """The lake of the pipelined sample, and its truth."""
-    samples = project / "sample_traces"
-    lake = tmp_path_factory.mktemp("pipe8") / "lake"
-    code = run_tokens(["run", str(samples / "pipe8"), "--lake", str(lake), "--quiet"])
-    truth: dict[str, Any] = json.loads((samples / "pipe8-truth.json").read_text())
-    return Sample(code, lake, truth)
+def pipe8(demo: "Demo") -> Sample:
+    """The lake of the demonstration, and the truth of its pipelined run."""
+    return Sample(demo.code, demo.lake, demo.truths["pipe8"])
 
 
 def test_the_bubble_of_each_stage_is_exact(pipe8: Sample) -> None:
@@ -43,7 +38,10 @@ def test_the_slow_stage_is_the_one_that_waits_least(pipe8: Sample) -> None:
 
 
 def test_the_ledger_books_every_step(pipe8: Sample) -> None:
-    sums = "SELECT category, sum(gpu_ns)::HUGEINT AS ns FROM lost_time GROUP BY 1"
+    sums = (
+        "SELECT category, sum(gpu_ns)::HUGEINT AS ns FROM lost_time"
+        f" WHERE run_id = '{pipe8.truth['run_id']}' GROUP BY 1"
+    )
     found = {name: int(ns) for name, ns in pipe8.sql(sums).iter_rows()}
     steps, between = pipe8.truth["step_ns"], 10**6
     paid = pipe8.truth["ranks"] * (sum(steps) + between * (len(steps) - 1))
@@ -59,6 +57,15 @@ def test_the_page_says_what_adds_most(pipe8: Sample) -> None:
     assert "stages out of balance add most" in html
 
 
-def test_the_lake_answers_like_any_other(pipe8: Sample) -> None:
-    rows = querying.rows_of(pipe8.lake, "SELECT DISTINCT basis FROM lost_time")
+def test_its_operations_tell_its_time(pipe8: Sample) -> None:
+    rows = pipe8.sql(
+        f"SELECT DISTINCT basis FROM lost_time WHERE run_id = '{pipe8.truth['run_id']}'"
+    )
     assert rows["basis"].to_list() == ["operations"]
+
+
+def test_its_steps_are_slow_for_the_last_stage(pipe8: Sample) -> None:
+    (row,) = pipe8.sql("SELECT run_id, cause, is_reliable FROM replays").rows()
+    # the slow stage of the truth is the last of four
+    assert pipe8.truth["slow_stages"] == [3]
+    assert row == (pipe8.truth["run_id"], "last_stage", True)

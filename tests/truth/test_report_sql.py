@@ -1,4 +1,4 @@
-"""The SQL under each chart of the sample's report gives the numbers that are drawn."""
+"""The SQL under each chart of the demonstration gives the numbers that are drawn."""
 
 from decimal import Decimal
 from typing import TYPE_CHECKING
@@ -14,17 +14,17 @@ from reports.dollars import Price
 from reports.provenance import Provenance
 
 if TYPE_CHECKING:
-    from tests.truth.conftest import Sample
+    from tests.truth.conftest import Demo
 
 
 @pytest.mark.parametrize("section", SECTIONS, ids=lambda s: s.name)
-def test_the_lake_gives_what_is_drawn(section: Section, sample: "Sample") -> None:
-    lake = snapshot(sample.lake)
+def test_the_lake_gives_what_is_drawn(section: Section, demo: "Demo") -> None:
+    lake = snapshot(demo.lake)
     frames = Frames({table: lake.scan(table) for table in INPUTS})
     price = Price(Decimal(2), "run card")
     provenance = Provenance(
-        run_ids=(sample.truth["run_id"],),
-        lake=str(sample.lake),
+        run_ids=tuple(sorted(truth["run_id"] for truth in demo.truths.values())),
+        lake=str(demo.lake),
         generated_ns=0,
         version="0",
         settings={},
@@ -34,8 +34,8 @@ def test_the_lake_gives_what_is_drawn(section: Section, sample: "Sample") -> Non
     )
     content = section.build(frames, Scope({"": price}, provenance))
     for chart in content.charts:
-        found = sample.sql(chart.sql)
+        found = demo.sql(chart.sql)
         assert_frame_equal(found, chart.numbers, check_dtypes=False, rel_tol=1e-9)
     for listing in content.listings:
         if listing.sql:
-            assert sample.sql(listing.sql).height >= len(listing.rows)
+            assert demo.sql(listing.sql).height >= len(listing.rows)
