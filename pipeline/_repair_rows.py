@@ -127,6 +127,8 @@ def _interval(row: Mapping[str, Any]) -> str:
 def _trust(row: Mapping[str, Any]) -> str:
     if not row["is_reliable"] or row["doubt"]:
         return f"no: {row['doubt'] or 'not known'}"
+    if row["scope"] == "everything":
+        return "yes, but a single repair can save more"
     return "as an upper bound" if row["is_bound"] else "yes"
 
 

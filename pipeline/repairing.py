@@ -15,6 +15,7 @@ from ingest.errors import LakeError, SettingError
 from ingest.lake import Snapshot, snapshot
 from ingest.tables import RunCards, Table
 from pipeline import checking
+from pipeline._repair_evidence import why_no_answer, why_no_run, why_none_weighed
 from pipeline._repair_rows import priced, text_of
 from pipeline.analyzing import refuse_unknown
 from pipeline.reporting import prices_of
@@ -33,11 +34,6 @@ ROADS: Final[Mapping[str, str]] = {
 
 #: Runs that a message lists.
 _MOST_RUNS: Final = 10
-
-_NO_EVIDENCE: Final = (
-    "neither the waits of its ranks nor a trace of its operations is known; a step log"
-    " with waits, or traces of all ranks, tell them"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +89,7 @@ def _only_run(lake: Snapshot) -> str:
         if len(found) == 1:
             return found[0]
     if not names:
-        message = f"{lake.root}: no run was analysed yet; run gpuledger analyze first"
+        message = f"{lake.root}: {why_no_run(lake)}"
         raise SettingError(message)
     listed = ", ".join(names[:_MOST_RUNS]) + (", ..." if names[_MOST_RUNS:] else "")
     message = f"--run-id: choose one, the lake has several runs: {listed}"
@@ -114,7 +110,7 @@ def _asked(
             message = f"--fix {shown(repair.text)}: {refused[repair.text]}"
             raise SettingError(message)
     if rows.is_empty():
-        message = f"run {run_id!r}: {_NO_EVIDENCE}"
+        message = f"run {run_id!r}: {why_no_answer(frames)}"
         raise SettingError(message)
     texts = dict.fromkeys(repair.text for repair in repairs)
     order = {text: place for place, text in enumerate(texts)}
@@ -136,10 +132,10 @@ def _ranked(lake: Snapshot, run_id: str | None) -> pl.DataFrame:
     rows = every if run_id is None else every.filter(pl.col("run_id") == run_id)
     if rows.is_empty():
         whose = f"run {run_id!r}" if run_id is not None else f"{lake.root}"
-        message = f"{whose}: no repair was weighed; run gpuledger analyze first"
+        message = f"{whose}: {why_none_weighed(lake)}"
         raise SettingError(message)
     is_sure = pl.col("is_beyond_noise") & pl.col("is_reliable")
-    is_worth = is_sure & ~pl.col("is_bound")
+    is_worth = is_sure & ~pl.col("is_bound") & (pl.col("scope") != "everything")
     return rows.sort(
         pl.col("run_id"),
         is_worth,

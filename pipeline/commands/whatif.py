@@ -26,16 +26,16 @@ def whatif(
 
     Args:
         fix: What is repaired; given several times, each is also repaired together
-            with the others.
+            with the others; 100 different ones at most.
         run_id: Run that is asked about; may be left out where the lake has one.
         format: How rows are written to stdout.
         common: What every command takes.
     """
-    from analysis._repairs_grammar import parse
     from pipeline import answers, repairing
+    from pipeline._repair_evidence import wanted
 
     settings = settings_of(common)
-    repairs = [parse(text) for text in fix]
+    repairs = wanted(fix)
     told = repairing.answer(settings, repairs, run_id)
     for line in told.notes:
         common.say(line)

@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -119,8 +120,33 @@ def test_the_ranking_of_what_was_analysed(
     assert ask(lake, "--format", "json", "--run-id", "one") == 0
     (row,) = json.loads(capsys.readouterr().out)
     assert row["repair"] == "everything"
-    assert row["is_bound"]
+    assert not row["is_bound"]
     assert row["saved_gpu_ns"] == 180 * S
+
+
+def test_equal_repairs_are_one_and_too_many_are_refused(
+    lake: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    same = [f"--fix=rank={'0' * (place % 9)}4" for place in range(1_000)]
+    assert ask(lake, *same, "--format", "csv", "--quiet") == 0
+    (row,) = csv.DictReader(io.StringIO(capsys.readouterr().out))
+    assert row["repair"] == "rank=4"
+    many = [f"--fix=rank={place}" for place in range(101)]
+    line = fails(capsys, 2, lake, *many)
+    assert "101 different repairs, and at most 100" in line
+
+
+def test_everything_is_called_no_bound(
+    lake: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert ask(lake, "--fix", "everything", "--format", "json") == 0
+    said = capsys.readouterr()
+    (row,) = json.loads(said.out)
+    assert not row["is_bound"]
+    assert "a single repair can save more" in said.err
+    assert ask(lake) == 0
+    said = capsys.readouterr()
+    assert "bound" not in said.out + said.err
 
 
 @pytest.mark.parametrize(
@@ -235,6 +261,57 @@ def test_a_run_without_waits_says_what_would_tell(
     assert run_tokens(tokens) == 0
     line = fails(capsys, 1, root, "--run-id", "x", "--fix", "rank=0")
     assert "a step log with waits, or traces of all ranks, tell them" in line
+
+
+def test_traces_without_step_marks_say_what_lacks(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for rank in range(2):
+        name = tmp_path / f"rank{rank}.pt.trace.json"
+        name.write_text(json.dumps(trace(rank)))
+    root = tmp_path / "lake"
+    tokens = ["ingest", str(tmp_path), "--run-id", "k", "--lake", str(root), "--quiet"]
+    assert run_tokens(tokens) == 0
+    line = fails(capsys, 1, root, "--run-id", "k", "--fix", "rank=0")
+    assert "its traces mark no steps" in line
+
+
+def trace(rank: int) -> dict[str, Any]:
+    """Return a trace of one kernel, outside every step."""
+    kernel = {
+        "ph": "X",
+        "cat": "kernel",
+        "name": "gemm",
+        "pid": 0,
+        "tid": 7,
+        "ts": 1.0,
+        "dur": 10.0,
+        "args": {"device": 0, "stream": 7, "correlation": 1, "External id": 1},
+    }
+    return {
+        "schemaVersion": 1,
+        "baseTimeNanoseconds": START,
+        "distributedInfo": {"backend": "nccl", "rank": rank, "world_size": 2},
+        "traceEvents": [kernel],
+    }
+
+
+def test_a_lake_without_runs_is_told_from_one_not_analysed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "power.csv").write_text(
+        "timestamp, index, uuid, power.draw [W]\n"
+        "2025/01/01 00:00:00.000, 0, GPU-1, 300.00 W\n"
+    )
+    root = tmp_path / "lake"
+    tokens = [str(tmp_path), "--lake", str(root), "--quiet"]
+    assert run_tokens(["ingest", *tokens]) == 0
+    assert "run gpuledger analyze first" in fails(capsys, 1, root)
+    assert run_tokens(["analyze", "--lake", str(root), "--quiet"]) == 0
+    line = fails(capsys, 1, root)
+    assert "analysed, and nothing in it to repair: no steps of ranks" in line
+    assert "analyze first" not in line
+    assert "nothing in it to repair" in fails(capsys, 1, root, "--fix", "rank=0")
 
 
 def test_help_loads_nothing_heavy() -> None:
