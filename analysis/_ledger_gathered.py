@@ -16,9 +16,12 @@ from analysis._ledger_operated import operated_cells
 from analysis._ledger_progress import rollbacks, shown_steps
 from analysis._ledger_restarts import find_restarts, number_spells
 from analysis._ledger_traced import traced_cells
+from analysis._replay_layouts import Layouts
 from analysis.attempts import Attempts
+from analysis.gpus import Gpus
 from analysis.overlap import Overlap
 from analysis.placing import in_calendar
+from analysis.runs import Runs
 from ingest.tables import Collectives, Kernels, Operations, StepTimings
 
 _SPELL: Final = ("run_id", "attempt", "spell")
@@ -64,13 +67,16 @@ def gather(frames: Frames, portion_rows: int) -> Gathered:
     """Gather the steps of all runs.
 
     Args:
-        frames: Attempts, overlap, step timings, kernels, collectives and operations.
+        frames: Attempts, overlap, step timings, kernels, collectives, operations,
+            runs and GPUs.
         portion_rows: Rows of step logs to hold at once. [1]
     """
     attempts, overlap = frames[Attempts], frames[Overlap]
     steps = in_calendar(frames[StepTimings], attempts)
     log = read_log(steps, overlap, portion_rows)
-    operated = operated_cells(frames[Operations], attempts).lazy()
+    layouts = Layouts(frames[Runs], frames[Gpus])
+    operations = frames[Operations]
+    operated = operated_cells(operations, attempts, layouts=layouts).lazy()
     seen = pl.concat([_windows_of_steps(overlap), operated.select(_WINDOW)])
     marks = Marks(log, in_calendar(seen, attempts))
     restarts = find_restarts(marks)

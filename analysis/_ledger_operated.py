@@ -8,7 +8,7 @@ import polars as pl
 from analysis._ledger_clock import on_a_clock
 from analysis._ledger_replayed import replayed, split_waits, without_waits
 from analysis._ledger_waiting import RANK_STEP
-from analysis._replay import replays_of
+from analysis._replay import Layouts, replays_of
 from analysis._replay_kinds import known_kind
 from analysis._replay_room import outlasting_steps
 from analysis._replay_steps import NotReplayable, Replay
@@ -42,6 +42,7 @@ def operated_cells(
     operations: pl.LazyFrame,
     attempts: pl.LazyFrame,
     portion_rows: int = PORTION_ROWS,
+    layouts: Layouts | None = None,
 ) -> pl.DataFrame:
     """Return how each rank spent its traced steps, by its operations.
 
@@ -60,6 +61,7 @@ def operated_cells(
         operations: Rows of Operations.
         attempts: Rows of Attempts.
         portion_rows: Operations to measure at once. [1]
+        layouts: What run cards say of the layout, where they are known.
 
     Returns:
         Columns run_id, attempt, trace_id, device (null), rank, step, start_ns, end_ns,
@@ -70,7 +72,7 @@ def operated_cells(
     nothing = pl.DataFrame(schema=_COLUMNS)
     parts = [
         part
-        for found in replays_of(operations, attempts)
+        for found in replays_of(operations, attempts, layouts=layouts)
         for part in _of_trace(clocked, found, portion_rows)
     ]
     order = ("run_id", "attempt", "trace_id", *RANK_STEP)
@@ -109,7 +111,7 @@ def _of_trace(
 
 def _sound(rows: pl.DataFrame, found: Replay | NotReplayable) -> pl.DataFrame:
     """Leave out steps in which an operation outlasts what begins after it."""
-    if isinstance(found, Replay):
+    if isinstance(found, Replay) and not found.steps_passed_over:
         wrong = list(found.doubts.steps_outlasting)
     else:
         turn = pl.col(START).rank("ordinal").over(*RANK_STEP, "kind").cast(pl.Int64)

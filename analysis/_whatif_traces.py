@@ -6,7 +6,7 @@ from typing import Final
 import polars as pl
 
 from analysis._analysis import Frames
-from analysis._replay import replays_of
+from analysis._replay import Layouts, replays_of
 from analysis._replay_steps import NotReplayable, Replay
 from analysis._straggler_seats import seats_of
 from analysis._whatif_answers import Traced
@@ -54,7 +54,9 @@ def traces_of(
         return slow_clocks(spans, seats, frames[PowerSamples])
 
     operations = frames[Operations].filter(of_run)
-    for replay in replays_of(operations, frames[Attempts].filter(of_run)):
+    attempts = frames[Attempts].filter(of_run)
+    layouts = Layouts(frames[Runs].filter(of_run), gpus)
+    for replay in replays_of(operations, attempts, layouts=layouts):
         if isinstance(replay, NotReplayable):
             yield replay
             continue

@@ -20,6 +20,7 @@ from analysis.attempts import Attempts
 from analysis.clock_offsets import ClockOffsets
 from analysis.gpus import Gpus
 from analysis.overlap import Overlap
+from analysis.runs import Runs
 from ingest.tables import (
     Checkpoints,
     Collectives,
@@ -60,7 +61,7 @@ def account_time(
 
     Args:
         frames: Attempts, allocations, overlap, step timings, kernels, operations,
-            collectives and checkpoints.
+            collectives, checkpoints, runs and GPUs.
         portion_rows: Rows of step logs to hold at once. [1]
 
     Returns:
@@ -90,7 +91,7 @@ def _compute(frames: Frames, _: Thresholds) -> Results:
 
 ANALYSIS: Final = Analysis(
     name="lost_time",
-    version=6,
+    version=7,
     describes="Where every GPU-second that was paid for went",
     inputs=(
         Attempts,
@@ -102,6 +103,7 @@ ANALYSIS: Final = Analysis(
         Collectives,
         Checkpoints,
         Gpus,
+        Runs,
         ClockOffsets,
     ),
     outputs=(LostTime,),
