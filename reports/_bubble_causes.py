@@ -28,7 +28,8 @@ _ABOUT: Final = About(
     source="replay of what-if analysis (arXiv 2505.05713); its order is ours",
     blind_spots="Causes overlap: one that is taken away later has less left to add."
     f" Traces whose replay is off by over {REPLAY_ERROR_MAX * 100:.0f}{THIN}% are left"
-    " out.",
+    " out, and those whose replicas are too few to tell slow workers from slow"
+    " stages.",
 )
 
 _TIPS: Final = (("cause", "cause"), ("text", "adds"), ("share", "of the bubble"))

@@ -14,6 +14,11 @@ CAUSES: Final = {
     "communication_ns": "transfers between stages",
 }
 
+#: The first two of them, where too few replicas tell them apart.
+_TOGETHER: Final = {
+    "uneven_ns": "slow workers and stages out of balance, not told apart,",
+}
+
 #: A measured bubble is about the schedule's up to this much above it. [1]
 _ABOUT: Final = 0.1
 
@@ -40,6 +45,9 @@ def total_of(rows: pl.DataFrame) -> Total:
     is_known = pl.col("expected_ratio").null_count() == 0
     told = rows.select(expected=pl.when(is_known).then(expected))["expected"][0]
     known = [name for name in CAUSES if not rows[name].null_count()]
+    if not {"imbalance_ns", "straggler_ns"} <= set(known):
+        both = [name for name in _TOGETHER if not rows[name].null_count()]
+        known = [*both, *[name for name in known if name == "communication_ns"]]
     return Total(
         bubble=_sum(rows, "bubble_ns"),
         compute=_sum(rows, "compute_ns"),
@@ -81,7 +89,11 @@ def heading(total: Total, whose: str = "") -> str:
 def _most(total: Total) -> str:
     above = total.bubble - (total.expected or 0) * total.compute
     cause, ns = max(total.causes.items(), key=lambda one: one[1], default=("", 0))
-    return f"; {CAUSES[cause]} add most" if ns > above / 2 else ""
+    return f"; {_said(cause)} add most" if ns > above / 2 else ""
+
+
+def _said(cause: str) -> str:
+    return (CAUSES | _TOGETHER)[cause]
 
 
 def paragraphs(rows: pl.DataFrame, total: Total) -> list[str]:
@@ -89,7 +101,7 @@ def paragraphs(rows: pl.DataFrame, total: Total) -> list[str]:
     said = [_layout(rows)]
     if total.causes:
         parts = [
-            f"{CAUSES[name]} {'add' if ns >= 0 else 'take'} {duration(abs(ns))}"
+            f"{_said(name)} {'add' if ns >= 0 else 'take'} {duration(abs(ns))}"
             for name, ns in sorted(total.causes.items(), key=lambda one: -one[1])
         ]
         said.append(

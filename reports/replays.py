@@ -27,6 +27,7 @@ _CAUSES: Final[Mapping[str, str]] = {
     "stage": "a stage slower than others",
     "communication": "slow transfers",
     "mixed": "no single cause",
+    "undecided": "no cause that can be told",
 }
 
 
@@ -73,6 +74,11 @@ def _heading(row: Mapping[str, Any], workers: pl.DataFrame, scope: Scope) -> str
     steps = f"Steps{of_runs([row['run_id']], scope)}"
     times = f"{row['slowdown_ratio']:.2f} times as long"
     off = percent(row["fidelity_ratio"])
+    if not row["is_reliable"] and _is_near(row):
+        return (
+            f"Steps seem to take {times} as with all operations alike, but a part of"
+            " the job is not in the trace: what they wait for is not known."
+        )
     if not row["is_reliable"]:
         return (
             f"{steps} seem to take {times} as with all operations alike, but the"
@@ -88,6 +94,12 @@ def _heading(row: Mapping[str, Any], workers: pl.DataFrame, scope: Scope) -> str
         f"{steps} take {times} as with all operations alike, {lost} more each:"
         f" {_slowest(workers) if row['cause'] == 'worker' else _CAUSES[row['cause']]}."
     )
+
+
+def _is_near(row: Mapping[str, Any]) -> bool:
+    """Whether simulated steps are near enough to actual ones."""
+    off = row["fidelity_ratio"]
+    return off is not None and off <= ANALYSIS.thresholds["reliable_up_to"]
 
 
 def _slowest(workers: pl.DataFrame) -> str:
@@ -129,11 +141,11 @@ def _limits(row: Mapping[str, Any], traces: pl.DataFrame) -> list[str]:
     )
     said = [text]
     if row["reason"]:
-        said.append(f"Taken for granted: {name(row['reason'], 200)}.")
+        said.append(f"Limits: {name(row['reason'], 400)}.")
     if row["steps_left_out"]:
         said.append(
             f"{plural(row['steps_left_out'], 'step')} left out, whose operations differ"
-            " from those of most steps."
+            " from those of most steps or have lengths that cannot be."
         )
     unfit = traces.filter(pl.col("verdict") == "not_replayable").height
     if unfit:

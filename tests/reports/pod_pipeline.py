@@ -27,6 +27,7 @@ def bubble(run: str, stage: int) -> Row:
         "cool_down_ns": cool,
         "straggler_ns": 1,
         "imbalance_ns": -2 if is_last else 10,
+        "uneven_ns": -1 if is_last else 11,
         "communication_ns": 1,
     }
     return {

@@ -45,6 +45,16 @@ def test_the_finding_names_what_adds_most(scope: Scope) -> None:
     assert [row[1] for row in content.listings[0].rows] == ["0", "1", "2", "3"]
 
 
+def test_causes_that_are_not_told_apart_are_told_together(scope: Scope) -> None:
+    untold = {"imbalance_ns": None, "straggler_ns": None, "reason": "few replicas"}
+    content = built(scope, *[row | untold for row in bubbles(RUN)])
+    both = "slow workers and stages out of balance, not told apart, add"
+    assert content.heading.endswith(f"; {both} most.")
+    assert f"{both} 32.0 s" in plain(content.paragraphs[1])
+    assert content.paragraphs[-1] == "Limits: few replicas."
+    assert [chart.name for chart in content.charts] == ["bubble-stages"]
+
+
 def test_a_bubble_of_the_schedule_is_said_to_be_that(scope: Scope) -> None:
     rows = [
         row | {"bubble_ns": 4 * 10**9, "compute_ns": 20 * 10**9} for row in bubbles(RUN)

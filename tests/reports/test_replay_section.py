@@ -35,8 +35,12 @@ def test_a_slow_worker_is_named(scope: Scope) -> None:
         " of 5 steps): off by 1.9 %, and up to 5.0 % is relied on. Ideal is 2.00 s, so"
         " that 23.1 % of the time is lost to operations that are not alike."
     )
+    left_out = (
+        "1 step left out, whose operations differ from those of most steps or have"
+        " lengths that cannot be."
+    )
     assert more == [
-        "1 step left out, whose operations differ from those of most steps.",
+        left_out,
         "1 trace could not be simulated; see the table.",
     ]
 
@@ -51,6 +55,17 @@ def test_a_slow_worker_is_named(scope: Scope) -> None:
 )
 def test_other_causes_in_words(scope: Scope, cause: str, words: str) -> None:
     assert built(scope, cause=cause).heading.endswith(f"more each: {words}")
+
+
+def test_a_part_of_a_job_is_no_finding(scope: Scope) -> None:
+    why = "1 of 4 replicas missing or left out: what transfers take is not told"
+    lacking = {"is_reliable": False, "cause": "undecided", "reason": why}
+    content = built(scope, **lacking, evidence=f"{why}; steps take 1.300 times")
+    assert content.heading.endswith(
+        "but a part of the job is not in the trace: what they wait for is not known."
+    )
+    assert content.heading.startswith("Steps seem to take 1.30 times as long")
+    assert f"Limits: {why}." in content.paragraphs
 
 
 def test_a_healthy_trace_says_so(scope: Scope) -> None:
