@@ -126,3 +126,18 @@ def test_a_clock_that_nothing_connects_is_a_blind_spot() -> None:
     assert spot is not None
     assert spot.how_much == "1 of 2 clocks"
     assert _blind_clocks.unconnected(framed({ClockOffsets: rows[:1]}), SCOPE) is None
+
+
+def test_a_clock_that_is_set_wrong_is_named() -> None:
+    wrong = {"offset_ns": -3600 * 10**9, "residual_ns": 900, "is_corrected": True}
+    told = clocks(clock(0, "reference"), clock(1, "estimated", **wrong))
+    _, far = _clock_words.paragraphs(told)
+    assert far.startswith("Over a minute off: the clock of node-1.")
+
+
+def test_a_clock_that_shares_nothing_in_time_is_told_so() -> None:
+    reason = "no collective is shared in time"
+    told = clocks(clock(0, "reference"), clock(1, "unknown", reason=reason))
+    (lost,) = _clock_words.paragraphs(told)
+    assert "over a minute apart" in lost
+    assert "too few" not in lost
