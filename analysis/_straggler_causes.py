@@ -11,7 +11,7 @@ from analysis._straggler_ladder import ladder
 from analysis._straggler_links import links_of
 from analysis._straggler_machine_rungs import VICTIM
 from analysis._straggler_passes import passes_of
-from analysis._straggler_powered import powered
+from analysis._straggler_powered import powered, spell_windows
 from analysis._straggler_rung import STEPS, Rung
 from analysis._straggler_things import RANK
 from analysis._unlike_traces import of_one_run
@@ -58,10 +58,11 @@ def find_evidence(
     hosts = seats.filter(pl.col("host").is_not_null())
     placed = ranks.join(hosts, on=list(RANK), how="semi").select("spell").unique()
     operations = of_one_run(frames[Operations])
+    windows = spell_windows(slow, spans)
     parts = (
-        powered(spans, seats, frames[PowerSamples], limits),
+        powered(windows, spans, seats, frames[PowerSamples], limits),
         failures_of(spans, seats, frames[Failures]),
-        links_of(spans, seats, frames[LinkSamples]),
+        links_of(windows, spans, seats, frames[LinkSamples]),
         passes_of(told, ranks, operations, frames[Attempts], limits),
         placed.with_columns(has_failures=pl.lit(has_failures)),
     )

@@ -4,7 +4,6 @@ from typing import Final
 
 import polars as pl
 
-from analysis._straggler_powered import spell_windows
 from analysis._straggler_things import RANK
 from ingest.tables import LinkSamples
 
@@ -24,7 +23,10 @@ _HOUR_NS: Final = 3_600_000_000_000
 
 
 def links_of(
-    spans: pl.DataFrame, seats: pl.DataFrame, links: pl.LazyFrame
+    windows: pl.DataFrame,
+    spans: pl.DataFrame,
+    seats: pl.DataFrame,
+    links: pl.LazyFrame,
 ) -> pl.DataFrame:
     """Return the worst port of each spell, beside the job's median port.
 
@@ -32,6 +34,7 @@ def links_of(
     network card it uses.
 
     Args:
+        windows: When spells were, as `spell_windows` gives them.
         spans: When each rank was slow: `spell`, RANK, `from_ns` and `to_ns`.
         seats: Where ranks sit.
         links: Rows of LinkSamples.
@@ -44,7 +47,7 @@ def links_of(
     known = seats.filter(pl.col("host").is_not_null())
     of_attempt = ["run_id", "attempt"]
     hosts = known.select(*of_attempt, "host", of_cluster="cluster").unique()
-    counted = _counted(links, hosts.join(spell_windows(spans), on=of_attempt))
+    counted = _counted(links, hosts.join(windows, on=of_attempt))
     own = spans.join(known, on=list(RANK)).select("spell", "host", "nic").unique()
     is_its = pl.col("port").str.starts_with(pl.col("nic")).fill_null(value=True)
     its = counted.join(own, on=["spell", "host"]).filter(is_its)

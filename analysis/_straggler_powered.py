@@ -7,20 +7,29 @@ from analysis._straggler_power import STATISTICS, gpu_keys, power_of
 from analysis._straggler_things import RANK
 
 
-def spell_windows(spans: pl.DataFrame) -> pl.DataFrame:
+def spell_windows(slow: pl.DataFrame, spans: pl.DataFrame) -> pl.DataFrame:
     """Return when each spell was in each attempt: what lies between is nobody's time.
 
     Args:
+        slow: Spells: `spell`, `run_id`, `moment_from` and `moment_to`.
         spans: When each rank was slow: `spell`, RANK, `from_ns` and `to_ns`.
 
     Returns:
-        Columns `spell`, `run_id`, `attempt`, `from_ns` and `to_ns`.
+        Columns `spell`, `window` (a number: spells of the same steps share one),
+        `run_id`, `attempt`, `from_ns` and `to_ns`.
     """
-    windows = spans.group_by("spell", "run_id", "attempt")
-    return windows.agg(pl.col("from_ns").min(), pl.col("to_ns").max())
+    steps = pl.struct("run_id", "moment_from", "moment_to")
+    numbered = slow.select("spell", window=steps.rank("dense"))
+    shared = spans.join(numbered, on="spell").with_columns(
+        pl.col("from_ns").min().over("window", "attempt"),
+        pl.col("to_ns").max().over("window", "attempt"),
+    )
+    columns = ["spell", "window", "run_id", "attempt", "from_ns", "to_ns"]
+    return shared.select(columns).unique().sort(columns)
 
 
 def powered(
+    windows: pl.DataFrame,
     spans: pl.DataFrame,
     seats: pl.DataFrame,
     samples: pl.LazyFrame,
@@ -32,6 +41,7 @@ def powered(
     job as they do for the spell: by the samples of its GPUs.
 
     Args:
+        windows: When spells were, as `spell_windows` gives them.
         spans: When each rank was slow: `spell`, RANK, `from_ns` and `to_ns`.
         seats: Where ranks sit.
         samples: Rows of PowerSamples.
@@ -41,15 +51,20 @@ def powered(
         `spell`, STATISTICS (the mean over its GPUs), the same with `_job`, and
         `power_rows`, of its GPUs.
     """
-    windows = spell_windows(spans)
-    keys = gpu_keys(seats).join(windows, on=["run_id", "attempt"])
+    keys, of_attempt = gpu_keys(seats), ["run_id", "attempt"]
+    times = windows.drop("spell").unique().sort("window", "attempt")
+    # medians hold all samples of a window: one at a time
+    told = [
+        power_of(samples, keys.join(time, on=of_attempt), "window", limits)
+        for time in times.partition_by("window", maintain_order=True)
+    ]
+    spells = windows.select("spell", "window").unique()
     own = spans.select("spell", *RANK, is_own=pl.lit(value=True))
-    gpus = power_of(samples, keys, "spell", limits).join(
-        own, on=["spell", *RANK], how="left"
-    )
+    gpus = pl.concat(told).join(spells, on="window")
+    marked = gpus.join(own, on=["spell", *RANK], how="left")
     is_own = pl.col("is_own").fill_null(value=False)
     # sums of floats depend on their order
-    ordered = gpus.sort("spell", *RANK).group_by(
+    ordered = marked.sort("spell", *RANK).group_by(
         "spell", "attempt", maintain_order=True
     )
     attempts = ordered.agg(
