@@ -10,12 +10,8 @@ from analysis._repairs import Repair
 from analysis._repairs_grammar import parse
 from analysis.runs import Runs
 from analysis.whatif import WhatIf
-from ingest.errors import UsageError
 from ingest.lake import Snapshot
 from ingest.tables import Kernels
-
-#: Different repairs of one question: each is a simulation of the whole run.
-MOST_REPAIRS: Final = 100
 
 _NO_EVIDENCE: Final = (
     "neither the waits of its ranks nor a trace of its operations is known; a step log"
@@ -42,16 +38,9 @@ def wanted(texts: Sequence[str]) -> list[Repair]:
         texts: Repairs as a user wrote them.
 
     Raises:
-        UsageError: If a text means none, or they are too many.
+        UsageError: If a text means none.
     """
-    repairs = list(dict.fromkeys(parse(text) for text in dict.fromkeys(texts)))
-    if len(repairs) > MOST_REPAIRS:
-        message = (
-            f"--fix: {len(repairs)} different repairs, and at most {MOST_REPAIRS} can"
-            " be asked together"
-        )
-        raise UsageError(message)
-    return repairs
+    return list(dict.fromkeys(parse(text) for text in texts))
 
 
 def why_no_answer(frames: Frames) -> str:

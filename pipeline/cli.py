@@ -8,6 +8,7 @@ from importlib.metadata import version
 import cyclopts
 
 from ingest.errors import TelemetryError, UsageError
+from pipeline._repeated import each_fix_once
 from pipeline.commands import COMMANDS
 from pipeline.commands._shared import (
     COMMON,
@@ -42,7 +43,7 @@ def run_tokens(tokens: Sequence[str]) -> int:
         tokens: What stands behind the program's name.
     """
     try:
-        return _run(tokens)
+        return _run(each_fix_once(tokens))
     except (cyclopts.CycloptsError, UsageError) as error:
         reason = one_line(str(error)).rstrip(".")
         say(f"gpuledger: {reason}; see {_help_for(tokens)}")

@@ -127,13 +127,15 @@ def test_the_ranking_of_what_was_analysed(
 def test_equal_repairs_are_one_and_too_many_are_refused(
     lake: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    same = [f"--fix=rank={'0' * (place % 9)}4" for place in range(1_000)]
+    same = [f"--fix=rank={'0' * (place % 9)}4" for place in range(10_000)]
     assert ask(lake, *same, "--format", "csv", "--quiet") == 0
     (row,) = csv.DictReader(io.StringIO(capsys.readouterr().out))
     assert row["repair"] == "rank=4"
     many = [f"--fix=rank={place}" for place in range(101)]
     line = fails(capsys, 2, lake, *many)
     assert "101 different repairs, and at most 100" in line
+    words = [word for place in range(5_000) for word in ("--fix", f"rank={place}")]
+    assert "5000 different repairs" in fails(capsys, 2, lake, *words)
 
 
 def test_everything_is_called_no_bound(
