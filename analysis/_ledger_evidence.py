@@ -9,6 +9,7 @@ import polars as pl
 from analysis._ledger_clock import on_a_clock
 from analysis._ledger_log import StepLog
 from analysis._overlap_windows import bounds_of_steps
+from analysis._replay_room import OUTLASTS_FROM
 from analysis._step_times import MOMENT, clock_of, number_times
 from analysis.placing import place
 from ingest.tables import Collectives, Kernels, Operations
@@ -44,13 +45,38 @@ def traced_work(
     end = pl.coalesce(Collectives.end_ns.col, Collectives.start_ns.col)
     joined = collectives.drop_nulls("start_ns").with_columns(end_ns=end)
     columns = [*_TRACED, "start_ns", pl.col("last_ns").alias("end_ns")]
-    own = done.group_by(*_TRACED, "clock").agg(_BOUNDS)
+    last = pl.col("start_ns").max().alias("last_ns")
+    own = _bounded(done.group_by(*_TRACED, "clock").agg(*_BOUNDS, last))
     step = [*MOMENT, "time"]
     together = number_times(own).select(
         *_TRACED, pl.col("start_ns").min().over(step), pl.col("end_ns").max().over(step)
     )
     others = joined.group_by(_TRACED).agg(_BOUNDS)
     return pl.concat([on_gpu.select(columns), together, others]).collect().lazy()
+
+
+def _bounded(own: pl.LazyFrame) -> pl.LazyFrame:
+    """Cut ends that cannot be: a rank has ended a step when it is well in the next.
+
+    The last step of a rank ends within some lengths of what its trace holds.
+
+    Args:
+        own: Bounds of the steps of ranks, and last_ns, the last start in each. [ns]
+    """
+    trace = ("run_id", "attempt", "trace_id", "clock")
+    start, end, last = (pl.col(name) for name in ("start_ns", "end_ns", "last_ns"))
+    latest, first = last.max().over(trace), start.min().over(trace)
+    span = (latest - first).cast(pl.Float64)
+    following = last.shift(-1).over(*trace, "rank", order_by="start_ns")
+    is_endless = (span > 0) & ((end - latest).cast(pl.Float64) > OUTLASTS_FROM * span)
+    cut = (
+        pl.when(following >= last)
+        .then(pl.min_horizontal(end, following))
+        .when(is_endless)
+        .then(last)
+        .otherwise(end)
+    )
+    return own.with_columns(end_ns=cut).drop("last_ns")
 
 
 @dataclass(frozen=True, slots=True)

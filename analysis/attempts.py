@@ -133,7 +133,7 @@ def _compute(frames: Frames, _: Thresholds) -> Results:
 
 ANALYSIS: Final = Analysis(
     name="attempts",
-    version=5,
+    version=6,
     describes="When each attempt of a run ran, and the steps that it completed",
     inputs=(RunCards, Jobs, StepTimings, Kernels, Operations, Collectives),
     outputs=(Attempts,),

@@ -127,7 +127,7 @@ def _compute(frames: Frames, _: Thresholds) -> Results:
 
 ANALYSIS: Final = Analysis(
     name="gpus",
-    version=3,
+    version=4,
     describes="Which GPU each rank of an attempt had, and where it stands",
     inputs=(
         Runs,

@@ -6,6 +6,7 @@ from typing import Any, Final
 import polars as pl
 import pytest
 
+from analysis._ledger_evidence import traced_work
 from analysis._ledger_operated import operated_cells
 from analysis._replay import Layouts, Replay, replays_of
 from analysis._replay_room import outlasting_steps
@@ -15,7 +16,7 @@ from analysis.replays import ANALYSIS, replay_traces
 from analysis.runs import Runs
 from ingest.synthetic.pipeline import Pipeline, SlowStage, SlowWorker, operations
 from ingest.synthetic.pipeline import simulate as simulated
-from ingest.tables import Operations
+from ingest.tables import Collectives, Kernels, Operations
 from tests.analysis.replayed import NO_ATTEMPTS, answers, reason_of, replay_of
 
 PLAN: Final = Pipeline(
@@ -208,3 +209,23 @@ def test_the_card_tells_the_stage_where_the_trace_does_not(rows: pl.DataFrame) -
     (found,) = replays_of(rows.lazy(), NO_ATTEMPTS, layouts=wrong)
     assert isinstance(found, Replay)
     assert found.operations.equals(usual.operations)
+
+
+@pytest.mark.parametrize("step", [1, 3])
+def test_a_length_that_cannot_be_makes_no_run_longer(
+    rows: pl.DataFrame, step: int
+) -> None:
+    is_it = (pl.col("step") == step) & (pl.col("rank") == 1)
+    wrong = rows.with_columns(
+        duration_ns=pl.when(is_it).then(10**16).otherwise("duration_ns")
+    )
+    nothing = [one.create_empty().lazy() for one in (Kernels, Collectives)]
+    ends = [
+        traced_work(nothing[0], some.lazy(), nothing[1])
+        .select(pl.col("end_ns").max())
+        .collect()
+        .item()
+        for some in (rows, wrong)
+    ]
+    # other ranks tell when the last step ended, to less than a millisecond
+    assert abs(ends[0] - ends[1]) < 10**6
