@@ -92,9 +92,10 @@ def doubts(claim: Claim, found: Measured, limits: Limits) -> list[str]:
         found: What was measured.
         limits: From where on it is reliable.
     """
-    why = [found.why_no_number(), found.too_much, claim.flaw]
+    no_number = found.why_no_number()
+    why = [no_number or found.too_much, claim.flaw]
     fidelity = found.fidelity
-    if not why[0] and fidelity is not None and fidelity > limits.reliable_up_to:
+    if not no_number and fidelity is not None and fidelity > limits.reliable_up_to:
         why.append(_missed(fidelity))
     peers = claim.peers
     if peers is not None and peers < limits.min_peers:
