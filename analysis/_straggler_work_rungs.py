@@ -78,7 +78,7 @@ def _lengths(limits: CauseLimits) -> Rung:
 
 def _transfer(limits: CauseLimits) -> Rung:
     part = share(pl.col("excess_transfer_ns"))
-    evidence = phrase("{} of the excess is transfer, not work", said_share(part))
+    evidence = phrase("{} of the excess is transfer", said_share(part))
     missing = "its steps do not tell transfers apart"
     holds = part >= limits.cause_share
     return Rung("slow_link", holds, evidence, missing, *_STEPS)
