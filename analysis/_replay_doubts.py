@@ -68,7 +68,7 @@ class Doubts(NamedTuple):
             count = len(self.steps_outlasting)
             said.append(
                 f"{count} {'step' if count == 1 else 'steps'} left out for lengths that"
-                " cannot be: an operation outlasts the start of the next of its kind"
+                " cannot be: an operation outlasts what begins after it"
             )
         if self.has_other_batches:
             said.append(

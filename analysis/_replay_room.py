@@ -1,14 +1,16 @@
 """Lengths that cannot be: operations that outlast what begins after them.
 
-Operations of one kind take turns on a rank, so that one has ended when the next of
-them begins: in the same step, or in the next. A profiler that wrote a wrong length is
-found by that, and the step tells nothing then.
+Passes of a kind take turns on a rank, so that one has ended when the next of them
+begins; other operations may be launched ahead, but have ended when those of their kind
+begin in the next step. A profiler that wrote a wrong length is found by that, and the
+step tells nothing then.
 """
 
 from typing import Final
 
 import polars as pl
 
+from analysis._replay_kinds import PASSES
 from analysis._replay_rows import UnfitTraceError
 
 #: Starts and lengths of one rank are of one clock, but may be rounded. [ns]
@@ -43,7 +45,7 @@ def sound_steps(rows: pl.DataFrame) -> tuple[pl.DataFrame, tuple[int, ...]]:
         return rows, ()
     kept = rows.filter(~pl.col("step").is_in(wrong.to_list()))
     if kept.is_empty():
-        reason = "in every step an operation outlasts the start of the next of its kind"
+        reason = "in every step an operation outlasts what begins after it"
         raise UnfitTraceError(reason)
     return kept, tuple(wrong.to_list())
 
@@ -58,7 +60,8 @@ def outlasting_steps(rows: pl.DataFrame) -> pl.Series:
     suspects = _suspects(rows)
     if suspects.is_empty():
         return suspects["step"]
-    beside = rows.join(suspects, on=_STEP, how="semi")
+    passes = rows.filter(pl.col("kind").is_in(PASSES))
+    beside = passes.join(suspects, on=_STEP, how="semi")
     following = beside.select(*_STEP, pl.col("position") - 1, next_ns="at_ns")
     told = suspects.join(following, on=(*_STEP, "position"), how="left").join(
         _later_steps(rows, suspects), on=_STEP, how="left"

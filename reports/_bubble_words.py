@@ -19,6 +19,14 @@ _TOGETHER: Final = {
     "uneven_ns": "slow workers and stages out of balance, not told apart,",
 }
 
+#: Why this number is not the account of the same name.
+_RECONCILED: Final = (
+    "This bubble is all time in which a stage computes no pass. The account pipeline"
+    " bubble in the ledger is the part of it spent waiting for another stage, imbalance"
+    " included; waits for late ranks and transfers that nothing hides stand in"
+    " straggler wait and exposed communication there."
+)
+
 #: A measured bubble is about the schedule's up to this much above it. [1]
 _ABOUT: Final = 0.1
 
@@ -108,7 +116,9 @@ def paragraphs(rows: pl.DataFrame, total: Total) -> list[str]:
             f"Of {duration(total.bubble)} in GPU time, by replay of the same"
             f" operations: {listed(parts)}. The rest is the schedule's."
         )
-    reasons = rows["reason"].drop_nulls().unique().sort().to_list()
+    said.append(_RECONCILED)
+    each = rows["reason"].drop_nulls().str.split("; ").explode()
+    reasons = each.unique().sort().to_list()
     if reasons:
         said.append(f"Limits: {listed(reasons)}.")
     return said

@@ -93,6 +93,19 @@ def test_a_length_that_cannot_be_leaves_its_step_out(
         assert cells["step"].unique().sort().to_list() == list(usual.steps)
 
 
+def test_what_is_launched_ahead_is_no_contradiction(rows: pl.DataFrame) -> None:
+    # all receives of a step are posted at its beginning, and wait until they are met
+    first = pl.col("start_ns").min().over("step")
+    end = pl.col("start_ns") + pl.col("duration_ns")
+    is_ahead = pl.col("kind").str.ends_with("recv")
+    posted = first + pl.col("sequence")
+    ahead = rows.with_columns(
+        start_ns=pl.when(is_ahead).then(posted).otherwise("start_ns"),
+        duration_ns=pl.when(is_ahead).then(end - posted).otherwise("duration_ns"),
+    )
+    assert replay_of(ahead).steps == (0, 1, 2, 3)
+
+
 def test_lengths_that_are_only_long_stay(rows: pl.DataFrame) -> None:
     # a worker a hundred times as slow, and a step that others wait for
     slow = operations(simulated(replace(PLAN, faults=(SlowWorker(0, 0, 100.0),))))
