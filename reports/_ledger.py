@@ -20,7 +20,7 @@ ACCOUNTS: Final[Mapping[str, str]] = {
     "productive": "steps that were kept, minus everything below",
     "exposed_communication": "communication that no compute hides",
     "straggler_wait": "waiting for a rank that comes late",
-    "pipeline_bubble": "waiting for another pipeline stage, as the schedule has it",
+    "pipeline_bubble": "waiting for another pipeline stage, stage imbalance included",
     "data_stall": "waiting for input",
     "checkpoint_stall": "waiting for a checkpoint to be written",
     "idle": "inside a step with no kernel: launches, host, copies",

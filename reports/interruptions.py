@@ -9,12 +9,13 @@ from analysis.attempts import Attempts
 from analysis.incidents import Incidents
 from analysis.interrupt_rates import FEW_EVENTS, InterruptRates
 from analysis.interruptions import Interruptions
-from ingest.tables import Jobs
+from ingest.tables import GroupStatus, Jobs
 from reports import (
     _attempt_lanes,
     _blind_jobs,
     _rate_charts,
     _stop_days,
+    _stop_evidence,
     _stop_listing,
     _stop_phases,
 )
@@ -41,25 +42,25 @@ _HINT: Final = (
 
 def build(frames: Frames, scope: Scope) -> Content:
     """Return what was interrupted, by what, and at which rate."""
-    attempts = scope.of_runs(frames[Attempts]).sort("run_id", "attempt").collect()
+    seen = scope.of_runs(frames[Attempts]).sort("run_id", "attempt").collect()
     stops = scope.of_runs(frames[Interruptions]).sort("run_id", "attempt").collect()
     incidents = frames[Incidents].collect()
     rates = _rate_charts.overall(frames, scope)
+    attempts = seen if incidents.height else _stop_evidence.told(seen)
     if attempts.is_empty() and incidents.is_empty():
         return Content(
-            heading="Whether runs were interrupted is not known.",
+            heading=_stop_evidence.unknown(seen, frames, scope),
             empty=_blind_jobs.hint(frames) or _HINT,
         )
     return Content(
-        heading=_heading(
-            stops, attempts, _rate_charts.overall(frames, scope, of="run")
-        ),
+        heading=_heading(stops, attempts, _rate_charts.overall(frames, scope, of="run"))
+        + _stop_evidence.untold(seen, attempts),
         paragraphs=[
             *_paragraphs(stops, incidents, rates, has_runs=attempts.height > 0),
             *filter(None, [_blind_jobs.failed(frames)]),
         ],
         charts=[
-            *_over_time(attempts, stops, scope),
+            *_over_time(_stop_evidence.told(attempts), stops, scope),
             *_stop_phases.chart(stops, scope),
             *_rate_charts.chart(rates),
         ],
@@ -175,6 +176,6 @@ def _planned(stops: pl.DataFrame) -> str:
 SECTION: Final = Section(
     "interruptions",
     "Interruptions",
-    (Attempts, Interruptions, Incidents, InterruptRates, Jobs),
+    (Attempts, Interruptions, Incidents, InterruptRates, Jobs, GroupStatus),
     build,
 )

@@ -8,6 +8,7 @@ from analysis import Frames
 from analysis.attempts import Attempts
 from analysis.gpus import Gpus
 from analysis.late_ranks import LateRanks
+from analysis.replays import ReplayCells, Replays
 from analysis.runs import Runs
 from analysis.section_scores import SectionScores
 from analysis.stragglers import (
@@ -22,6 +23,7 @@ from reports import (
     _runs,
     _slow_evidence,
     _slow_ranks,
+    _slow_replayed,
     _slow_texts,
     _work_field,
 )
@@ -49,6 +51,8 @@ def build(frames: Frames, scope: Scope) -> Content:
     tests = scope.of_runs(frames[StragglerTests]).sort("run_id").collect()
     tested = tests.filter(pl.col("verdict") == "tested")
     is_told = bool(slow.height or tested.height)
+    named = "" if is_told else _slow_replayed.heading(tests, frames, scope)
+    scored = _slow_evidence.scores(frames, scope)
     charts = [
         *(_episode_strip.chart(frames, slow, scope) if is_told else []),
         *_work_field.chart(frames, scope),
@@ -56,15 +60,19 @@ def build(frames: Frames, scope: Scope) -> Content:
     ]
     listings = [_slow_ranks.listing(slow, scope)] if slow.height else []
     return Content(
-        heading=_heading(slow, tests, frames, scope),
-        paragraphs=_slow_texts.paragraphs(slow, tests, frames, scope),
+        heading=named or _heading(slow, tests, frames, scope),
+        paragraphs=[
+            *(_slow_replayed.paragraphs(tests, frames, scope) if named else []),
+            *_slow_texts.paragraphs(slow, tests, frames, scope),
+            *([_hint(tests, scope)] if scored and not (charts or is_told) else []),
+        ],
         charts=charts,
         listings=[
             *listings,
             *_slow_evidence.evidence(frames, slow, scope),
-            *_slow_evidence.scores(frames, scope),
+            *scored,
         ],
-        empty=None if charts or is_told else _hint(tests, scope),
+        empty=None if charts or is_told or scored or named else _hint(tests, scope),
     )
 
 
@@ -123,6 +131,8 @@ SECTION: Final = Section(
         StragglerEvidence,
         SectionScores,
         LateRanks,
+        Replays,
+        ReplayCells,
         StepTimings,
         Gpus,
         Runs,

@@ -29,7 +29,8 @@ def test_the_finding_names_what_adds_most(scope: Scope) -> None:
         "The pipeline's bubble is 65.2 % of compute where its schedule has 18.8 % in"
         " balance, and takes 37.5 % of the steps; stages out of balance add most."
     )
-    layout, causes = content.paragraphs
+    layout, causes, reconciled = content.paragraphs
+    assert "straggler wait and exposed communication" in plain(reconciled)
     assert plain(layout) == (
         "Seen in 10 traced steps: 4 stages, 2 chunks of layers each and 8"
         " micro-batches in a step and replica."
