@@ -108,7 +108,9 @@ def _who(named: pl.DataFrame) -> str:
     parts = []
     for rule, ranks in told.items():
         forms = _ONE if len(ranks) == 1 else _SEVERAL
-        did = _DID[rule].format(op=_hang_listing.operation(first[rule]), **forms)
+        did = name(rule, 60)
+        if rule in _DID:
+            did = _DID[rule].format(op=_hang_listing.operation(first[rule]), **forms)
         parts.append(f"{forms['noun']} {listed(ranks, 4)} {did}")
     return "; ".join(parts)
 
