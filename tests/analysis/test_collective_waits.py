@@ -4,8 +4,14 @@ from typing import Any
 
 import pytest
 
+from analysis._collective_ranks import rank_waits
 from analysis.collective_waits import CollectiveWaits, measure_waits
-from tests.analysis.collectives import NO_ATTEMPTS, collectives, measure, seen
+from tests.analysis.collectives import (
+    NO_ATTEMPTS,
+    collectives,
+    measure,
+    seen,
+)
 
 
 def test_the_late_rank_has_the_short_kernel_and_no_wait() -> None:
@@ -169,3 +175,22 @@ def test_a_profile_that_was_copied_counts_once() -> None:
 def test_nothing_seen_nothing_told() -> None:
     assert measure() == []
     assert CollectiveWaits.is_valid(measure_waits(collectives(), NO_ATTEMPTS))
+
+
+def test_a_copy_of_a_profile_waits_as_the_profile_does() -> None:
+    # a send and its receive, and an all-reduce; the copies are of other traces
+    pair = {"is_p2p": True, "p2p_sequence": 1, "sequence": None}
+    parts = [
+        seen(0, 0, 20),
+        seen(1, 6, 20),
+        seen(0, 30, 50, kind="send", peer_rank=1, **pair),
+        seen(1, 25, 50, kind="recv", peer_rank=0, **pair),
+    ]
+    copies = [part | {"trace_id": f"u{part['rank']}"} for part in parts]
+    given = collectives(*parts, *copies)
+    waits = rank_waits(given, NO_ATTEMPTS).collect()
+    of_trace = {
+        trace: waits.filter(trace_id=trace).sort("start_ns")["wait_ns"].to_list()
+        for trace in ("t0", "t1", "u0", "u1")
+    }
+    assert of_trace == {"t0": [6, 0], "t1": [0, 5], "u0": [6, 0], "u1": [0, 5]}
