@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from analysis._repairs import Repair
 
@@ -46,6 +46,18 @@ class Wish:
         return len({part.repair for part in self.parts}) > 1
 
 
+class Effect(NamedTuple):
+    """How much slower than its peers something was.
+
+    Attributes:
+        ratio: Its work over that of its peers. [1]
+        least: The least of it that is more than workers scatter. [1]
+    """
+
+    ratio: float
+    least: float
+
+
 @dataclass(frozen=True, slots=True)
 class Claim:
     """What an answer claims beside its number.
@@ -58,8 +70,8 @@ class Claim:
         peers: Fewest peers of what is repaired; None where none are needed. [1]
         doubt: Why it may be nothing, in words; empty where nothing speaks against it.
         flaw: Why it cannot be relied on, in words; empty where it can.
-        effect: Work of what is repaired over that of its peers; None where it is not
-            compared with any. [1]
+        effect: Work of what is repaired over that of its peers, and the least of it
+            that is not scatter; None where it is not compared with any.
     """
 
     scope: str
@@ -69,7 +81,7 @@ class Claim:
     peers: int | None = None
     doubt: str = ""
     flaw: str = ""
-    effect: float | None = None
+    effect: Effect | None = None
 
 
 def together(claims: Sequence[Claim]) -> Claim:
@@ -89,5 +101,5 @@ def together(claims: Sequence[Claim]) -> Claim:
         peers=min(peers, default=None),
         doubt=doubts[0] if all(doubts) else "",
         flaw="; ".join(flaws),
-        effect=max(effects, default=None),
+        effect=max(effects, key=lambda one: one.ratio - one.least, default=None),
     )

@@ -145,10 +145,10 @@ def _small(claim: Claim, found: Measured, limits: Limits) -> str:
     if claim.effect is None:
         is_worth = found.ratio is not None and found.ratio >= limits.gate_ratio
         return "" if is_worth else "no more than healthy scatter"
-    if claim.effect >= limits.gate_ratio:
+    ratio, least = claim.effect.ratio, max(claim.effect.least, limits.gate_ratio)
+    if ratio >= least:
         return ""
     return (
-        f"no more than healthy scatter: its work is {100 * (claim.effect - 1):.1f} %"
-        f" over its peers', and less than {100 * (limits.gate_ratio - 1):.1f} % is"
-        " not slow"
+        f"no more than healthy scatter: its work is {100 * (ratio - 1):.1f} % over its"
+        f" peers', and less than {100 * (least - 1):.1f} % is not slow"
     )

@@ -4,9 +4,9 @@ from typing import Final
 
 import polars as pl
 
+from analysis import _whatif_effects as effects
 from analysis._repairs import Repair
 from analysis._whatif_claims import Claim
-from analysis._whatif_effects import of_some, stage_effect, worker_effects
 from analysis._whatif_fix import (
     CLOCKS,
     IDEAL_PLACES,
@@ -44,14 +44,9 @@ def of_seats(repair: Repair, trace: Trace) -> Fix | str:
         ranges(found["rank"]),
         said,
         peers=fewest,
-        effect=_effect(trace, found),
+        effect=effects.of_ranks(trace.replay, found),
     )
     return at_usual(is_one, median, claim)
-
-
-def _effect(trace: Trace, found: pl.DataFrame) -> float | None:
-    effects = worker_effects(trace.replay)
-    return of_some(effects.join(found.select("rank"), on="rank", how="semi"))
 
 
 def _fewest_peers(found: pl.DataFrame, seen: pl.DataFrame) -> int:
@@ -68,7 +63,7 @@ def of_stage(repair: Repair, trace: Trace) -> Fix | str:
     if isinstance(found, str):
         return found
     stage = int(found["pp_rank"][0])
-    effect = stage_effect(trace.replay, stage)
+    effect = effects.of_stage(trace.replay, stage)
     claim = Claim("stage", ranges(found["rank"]), f"its {USUAL}", effect=effect)
     return ideal(pl.col("pp_rank") == stage, claim, IDEAL_PLACES)
 
@@ -83,7 +78,7 @@ def of_workers(_: Repair, trace: Trace) -> Fix | str:
         "workers",
         ranges(found["rank"]),
         f"of the slowest 3 %, {USUAL}",
-        effect=_effect(trace, found),
+        effect=effects.of_ranks(trace.replay, found),
     )
     return ideal(place.is_in(places), claim, IDEAL_PLACES)
 

@@ -106,8 +106,9 @@ def test_a_small_fault_in_many_steps_is_beyond_noise() -> None:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_of_healthy_workers_the_slowest_is_no_repair(seed: int) -> None:
-    plan = replace(PLAN, sd=0.03, steps=6, seed=seed)
+@pytest.mark.parametrize("stages", [1, 2])
+def test_of_healthy_workers_the_slowest_is_no_repair(stages: int, seed: int) -> None:
+    plan = replace(PLAN, stages=stages, replicas=8, sd=0.06, steps=3, seed=seed)
     answers = nightly((Operations, traced(plan)))
     worth = [
         name

@@ -9,7 +9,7 @@ from tests.reports.builder import HOUR, RUN, SLOW_RANK, STEPS, Row, S
 
 def repairs(run: str = RUN) -> dict[type[Table], list[Row]]:
     """Answers: the slow rank saves 5 GPU-hours, communication 9 at most."""
-    everything = answer(run, "everything", "everything", 10) | {"is_bound": True}
+    everything = answer(run, "everything", "everything", 10)
     hidden = answer(run, "communication=hidden", "communication", 9)
     slow = answer(run, f"rank={SLOW_RANK}", "rank", 5) | {"ranks": str(SLOW_RANK)}
     noise = answer(run, "stage=last", "stage", 1) | {"is_beyond_noise": False}

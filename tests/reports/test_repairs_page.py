@@ -79,6 +79,29 @@ def test_spells_of_one_rank_are_one_repair(
     assert [plain(row[1]) for row in named] == ["15.0 USD"]
 
 
+def test_a_saving_of_more_than_was_paid_is_not_shown(
+    rows: dict[Any, list[Any]], scope: Scope
+) -> None:
+    much = answer(RUN, f"rank={SLOW_RANK}", "rank", 10**9)
+    stage = answer(RUN, "stage=last", "stage", 10**9)
+    rows[WhatIf] = [much, stage]
+    shown = str(built(rows, scope).listings[0].rows)
+    assert f"rank {SLOW_RANK}" not in shown
+    assert "even out the stage" not in shown
+    rows[WhatIf] = [much | {"saved_gpu_ns": None, "is_reliable": False}]
+    assert f"rank {SLOW_RANK}" not in str(built(rows, scope).listings[0].rows)
+
+
+def test_everything_typical_is_pale_and_no_repair(
+    rows: dict[Any, list[Any]], scope: Scope
+) -> None:
+    alike = answer(RUN, "everything", "everything", 10)
+    rows[WhatIf] = [alike, *rows[WhatIf][1:]]
+    content = built(rows, scope)
+    assert [bar["is_bound"] for bar in bars(content)] == [True, True, False]
+    assert "everything" not in str(content.listings[0].rows)
+
+
 def test_a_stage_that_only_a_replay_tells_of_is_listed(
     rows: dict[Any, list[Any]], scope: Scope
 ) -> None:
