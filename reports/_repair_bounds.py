@@ -7,6 +7,7 @@ import polars as pl
 
 from analysis import Frames
 from analysis.interruptions import Interruptions
+from analysis.overlap import Overlap
 from reports import _ledger, _ledger_shown
 from reports._ledger_shown import Shown
 from reports._repair import TITLES, Repair
@@ -72,16 +73,22 @@ def _broken_one(of_run: str, saved: Saving, seen: pl.DataFrame) -> Repair:
 def bounds(rows: pl.DataFrame, frames: Frames, scope: Scope) -> Iterator[Repair]:
     """Yield for each run and account what emptying it would save at most.
 
+    Where no trace of kernels shows what was hidden, the ledger is the evidence.
+
     Args:
         rows: Rows of `_ledger.by_run`.
         frames: The tables.
         scope: Runs and prices of the page.
     """
     several = rows["run_id"].n_unique() > 1
+    overlaps = scope.of_runs(frames[Overlap]).select("run_id").unique()
+    traced = set(overlaps.collect()["run_id"])
     for run_id, category in rows.select("run_id", "category").iter_rows():
         if category not in _BOUNDS:
             continue
         what, who, section = _BOUNDS[category]
+        if section == "overlap" and run_id not in traced:
+            what, section = what.replace("kernels", "operations"), "lost_time"
         yield Repair(
             what=f"{what} in {name(run_id)}" if several else what,
             saves=_saved(rows, run_id, (category,), frames, scope),

@@ -5,12 +5,14 @@ from typing import Final
 
 from analysis import Frames
 from analysis.attempts import Attempts
+from analysis.hangs import Hangs, HangSuspects
 from analysis.interruptions import Interruptions
 from analysis.lost_time import LostTime
+from analysis.overlap import Overlap
 from analysis.runs import Runs
 from analysis.stragglers import StragglerRanks
 from analysis.whatif import WhatIf
-from reports import _repair_answers, _repair_chart, _repair_joint, _repairs
+from reports import _first_look, _repair_answers, _repair_chart, _repair_joint, _repairs
 from reports._numbers import duration
 from reports._repair import Repair
 from reports._runs import NS_PER_DAY
@@ -22,6 +24,8 @@ from reports.dollars import BELOW_CENT, in_words, is_below_cent
 #: Rows of the table: more is not what is done first.
 _MOST: Final = 5
 
+_NOTHING: Final = "Nothing stands out that a repair would save."
+
 _JOINT: Final = (
     "Gains do not add: repairs overlap, and each row is what one repair saves while"
     " everything else stays as it is. Upper bounds hold if the cause went away wholly."
@@ -32,22 +36,34 @@ def build(frames: Frames, scope: Scope) -> Content:
     """Return at most five repairs, the largest saving first."""
     found = _repairs.candidates(frames, scope)
     answers = _repair_answers.answered(frames, scope)
+    look = _first_look.hung(frames, scope)
+    withheld = _first_look.withheld(frames, scope)
     if not found:
-        return Content(
-            heading="Nothing stands out that a repair would save.",
-            empty="Repairs come from slow GPUs, interruptions and stalls: a step log"
-            " with waits, traces of all ranks or of operations, failure logs and a job"
-            " list tell them.",
-        )
+        return _without(look, withheld)
     return Content(
         heading=_heading(found[0]),
         paragraphs=[
+            *([f"Beside repairs, {look}."] if look else []),
             _JOINT,
             *_repair_joint.said(answers, scope),
             *_sampled(found[:_MOST]),
+            *withheld,
         ],
         charts=_repair_chart.chart(answers, scope),
         listings=[_listing(found)],
+    )
+
+
+def _without(look: str, withheld: list[str]) -> Content:
+    """Return where to look where no repair would save anything."""
+    if look or withheld:
+        heading = f"First: {look}." if look else _NOTHING
+        return Content(heading=heading, paragraphs=withheld)
+    return Content(
+        heading=_NOTHING,
+        empty="Repairs come from slow GPUs, interruptions and stalls: a step log"
+        " with waits, traces of all ranks or of operations, failure logs and a job"
+        " list tell them.",
     )
 
 
@@ -165,6 +181,16 @@ def _ahead(before: str, usd: Decimal | None, saves: Saving) -> str:
 SECTION: Final = Section(
     "first_steps",
     "What to do first",
-    (LostTime, Runs, Attempts, Interruptions, StragglerRanks, WhatIf),
+    (
+        LostTime,
+        Runs,
+        Attempts,
+        Interruptions,
+        StragglerRanks,
+        WhatIf,
+        Overlap,
+        Hangs,
+        HangSuspects,
+    ),
     build,
 )
