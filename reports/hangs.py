@@ -18,9 +18,9 @@ RULE: Final = (
     "One rule for every hang: a rank stands at the oldest operation that it has not"
     " finished, and waits for the members of that group who do not stand there with it"
     " or who entered something else. Who waits is excused, unless others finished what"
-    " it still has open. Following who waits for whom ends at ranks that wait for nobody"
-    " else: those are the candidates. A rank without a dump is one only where nothing"
-    " else explains the wait; more than four are counted and not named."
+    " it still has open. Following who waits for whom ends at ranks that wait for"
+    " nobody else: those are the candidates. A rank without a dump is one only where"
+    " nothing else explains the wait; more than four are counted and not named."
 )
 
 #: What candidates did, by the rule that found them.
