@@ -13,12 +13,15 @@ FILLED: Final = (
     "pipeline_bubble",
     "exposed_communication",
     "productive",
+    "idle",
 )
+
+#: Accounts that take all the rest where the evidence is silent on them.
+_THE_REST: Final = ("productive", "idle")
 
 #: Every account. A cell has a column for each.
 ACCOUNTS: Final = (
     *FILLED,
-    "idle",
     "recompute",
     "restart",
     "unallocated",
@@ -30,17 +33,18 @@ def split_steps(cells: pl.LazyFrame) -> pl.LazyFrame:
     """Split the cells of steps into accounts that add up to their length.
 
     Evidence may be longer than its cell, or overlap. So each account takes what is
-    wanted of it, at most what those before it left; the rest is idle. Stalls that the
-    host logged are part of what a trace shows as idle, and take no more than that.
-    Where nothing says how long the step computed, all the rest is productive: an upper
-    bound. A discarded step is recompute as a whole.
+    wanted of it, at most what those before it left. Where nothing says how long the
+    step computed, all the rest is productive: an upper bound. Where nothing says how
+    long it was idle, the rest is idle, else unattributed. Stalls that the host logged
+    are part of what a trace does not show as busy or waiting, and take no more than
+    that. A discarded step is recompute as a whole.
 
     Args:
         cells: Columns start_ns, end_ns, is_redone, is_traced, and those of FILLED: what
             the evidence says, null where it is silent. [ns]
 
     Returns:
-        The cells with a column for each of FILLED, idle and recompute. [ns]
+        The cells with a column for each of FILLED, unattributed and recompute. [ns]
     """
     length = pl.col("end_ns") - pl.col("start_ns")
     kept = pl.when("is_redone").then(0).otherwise(length)
@@ -53,18 +57,18 @@ def split_steps(cells: pl.LazyFrame) -> pl.LazyFrame:
         limited = limited.with_columns(taken.alias(account)).with_columns(
             left=pl.col("left") - pl.col(account)
         )
-    return limited.rename({"left": "idle"})
+    return limited.rename({"left": "unattributed"})
 
 
 def _wanted(account: str) -> pl.Expr:
-    silent = pl.col("left") if account == "productive" else pl.lit(0)
+    silent = pl.col("left") if account in _THE_REST else pl.lit(0)
     return pl.coalesce(pl.col(account), silent).clip(0)
 
 
 def _stalls_in_idle(length: pl.Expr) -> Mapping[str, pl.Expr]:
-    """Return stalls that take no more than what a trace shows as idle."""
+    """Return stalls that take no more than what a trace leaves of a step."""
     idle = length
-    for account in FILLED[2:]:
+    for account in FILLED[2:-1]:
         idle = idle - pl.min_horizontal(pl.col(account).fill_null(0).clip(0), idle)
     limited = {}
     for stall in FILLED[:2]:

@@ -19,7 +19,7 @@ _ATTEMPT: Final = ["run_id", "attempt"]
 
 #: Accounts of steps, of the gaps between them, and of the time in which an attempt got
 #: nowhere or a GPU was no rank.
-_STEPS: Final = (*FILLED, "idle", "recompute")
+_STEPS: Final = (*FILLED, "unattributed", "recompute")
 _GAPS: Final = ("checkpoint_stall", "unattributed")
 _EDGES: Final = ("restart", "unallocated")
 

@@ -6,6 +6,7 @@ import polars as pl
 
 from analysis._ledger_accounts import FILLED
 from analysis._ledger_seats import SEAT
+from analysis._ledger_waiting import SHORT_NS
 
 #: What a trace tells of a step.
 TOLD: Final = (
@@ -13,6 +14,7 @@ TOLD: Final = (
     "pipeline_bubble",
     "exposed_communication",
     "productive",
+    "idle",
     "basis",
 )
 
@@ -21,7 +23,8 @@ def attach_traces(steps: pl.LazyFrame, traced: pl.LazyFrame) -> pl.LazyFrame:
     """Give each row of the step log the window of its step on the device.
 
     A window that lies further from the row than both are long together is that of
-    another step: profilers may count from where they began.
+    another step: profilers may count from where they began. What a row is longer than
+    its window by is a gap like those inside: idle where it is short.
 
     Args:
         steps: Rows of step logs: seat, step, start_ns, end_ns and whatever else.
@@ -38,18 +41,23 @@ def attach_traces(steps: pl.LazyFrame, traced: pl.LazyFrame) -> pl.LazyFrame:
         rows.select("row", *bounds), on=[SEAT, "step"], suffix="_log"
     )
     apart = (pl.col("start_ns") - pl.col("start_ns_log")).abs()
-    lengths = (pl.col("end_ns") - pl.col("start_ns")) + (
-        pl.col("end_ns_log") - pl.col("start_ns_log")
+    window, row = (
+        pl.col(f"end_ns{of}") - pl.col(f"start_ns{of}") for of in ("", "_log")
     )
     near = (
-        pairs.with_columns(apart=apart)
-        .filter(pl.col("apart") <= lengths)
+        pairs.with_columns(apart=apart, beyond=(row - window).clip(0))
+        .filter(pl.col("apart") <= window + row)
         .sort("apart", "row", "window")
         .unique("window", keep="first", maintain_order=True)
         .unique("row", keep="first", maintain_order=True)
-        .select("row", "window")
+        .select("row", "window", "beyond")
     )
-    amounts = near.join(windows.select("window", *TOLD), on="window").drop("window")
+    short = pl.when(pl.col("beyond") <= SHORT_NS).then("beyond").otherwise(0)
+    amounts = (
+        near.join(windows.select("window", *TOLD), on="window")
+        .with_columns(idle=pl.col("idle") + short)
+        .drop("window", "beyond")
+    )
     alone = windows.join(near, on="window", how="anti").drop("window")
     told = rows.join(amounts, on="row", how="left").drop("row")
     return pl.concat([told, alone], how="diagonal")

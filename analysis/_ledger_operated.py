@@ -33,6 +33,7 @@ _COLUMNS: Final = {
     "pipeline_bubble": pl.Int64,
     "exposed_communication": pl.Int64,
     "productive": pl.Int64,
+    "idle": pl.Int64,
     "bubble_limit": pl.Int64,
     "basis": pl.String,
 }
@@ -53,6 +54,10 @@ def operated_cells(
     does not hide is exposed, and the basis says so; the same where replicas or the last
     stage are missing. Steps with lengths that cannot be are left out.
 
+    Time in which no operation of a rank is recorded is idle only in gaps as short as
+    launches explain, in steps of which no operation is missing: what longer ones were,
+    no tracer of operations tells.
+
     A step lasts from the first operation of any rank to that of the next step, where
     the trace has the next one and it begins within the length of a step, else to the
     last end of any rank.
@@ -65,7 +70,7 @@ def operated_cells(
 
     Returns:
         Columns run_id, attempt, trace_id, device (null), rank, step, start_ns, end_ns,
-        straggler_wait, pipeline_bubble, exposed_communication, productive,
+        straggler_wait, pipeline_bubble, exposed_communication, productive, idle,
         bubble_limit (null without a replay) and basis. [ns]
     """
     clocked = on_a_clock(operations)
@@ -106,7 +111,16 @@ def _of_trace(
             yield _named(split_waits(known._replace(rows=own), some), found)
             some = some.join(own, on=RANK_STEP, how="anti")
         others = rows.join(some, on=RANK_STEP, how="semi")
-        yield _named(without_waits(others, some), found)
+        yield _named(without_waits(others, some, _complete(found)), found)
+
+
+def _complete(found: Replay | NotReplayable) -> pl.DataFrame:
+    """Return the steps of ranks that a replay found to have all their operations."""
+    if isinstance(found, NotReplayable):
+        return pl.DataFrame(
+            schema=dict(zip(RANK_STEP, [pl.Int64, pl.Int32], strict=True))
+        )
+    return found.operations.select(RANK_STEP).unique()
 
 
 def _sound(rows: pl.DataFrame, found: Replay | NotReplayable) -> pl.DataFrame:

@@ -64,7 +64,8 @@ def split_waits(found: Replayed, windows: pl.DataFrame) -> pl.DataFrame:
 
     Returns:
         The windows that have rows, with straggler_wait, pipeline_bubble,
-        exposed_communication, productive, bubble_limit and basis. [ns]
+        exposed_communication, productive, idle (short gaps with nothing on; nothing
+        tells of longer ones), bubble_limit and basis. [ns]
     """
     rows = found.rows
     start = pl.col("first_ns") + pl.col("begun")
@@ -87,24 +88,33 @@ def split_waits(found: Replayed, windows: pl.DataFrame) -> pl.DataFrame:
         pipeline_bubble=bubble,
         exposed_communication=pl.col("communication_ns"),
         productive=pl.col("compute_ns"),
+        idle=pl.col("short_ns"),
         basis=pl.lit("operations" if found.is_reliable else "operations_whole_bubble"),
     )
 
 
-def without_waits(rows: pl.DataFrame, windows: pl.DataFrame) -> pl.DataFrame:
+def without_waits(
+    rows: pl.DataFrame, windows: pl.DataFrame, complete: pl.DataFrame
+) -> pl.DataFrame:
     """Measure steps of which nothing tells what was waiting.
+
+    Where operations are missing from a step, any gap may be one of them.
 
     Args:
         rows: Columns of RANK_STEP, kind, start_ns and end_ns. [ns]
         windows: As for `split_waits`, whose columns are returned.
+        complete: Columns of RANK_STEP: steps in which no operation is missing.
     """
     alone = windows.with_columns(ended_ns=pl.col(START))
     measured = spent(rows.with_columns(until_ns=START), alone)
-    return windows.join(measured, on=RANK_STEP).with_columns(
+    whole = complete.with_columns(is_whole=pl.lit(value=True))
+    both = windows.join(measured, on=RANK_STEP).join(whole, on=RANK_STEP, how="left")
+    return both.with_columns(
         straggler_wait=pl.lit(0),
         pipeline_bubble=pl.lit(0),
         exposed_communication=pl.col("communication_ns"),
         productive=pl.col("compute_ns"),
+        idle=pl.when("is_whole").then("short_ns").otherwise(0),
         bubble_limit=pl.lit(None, pl.Int64),
         basis=pl.lit("operations_include_wait"),
     )

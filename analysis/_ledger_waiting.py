@@ -37,7 +37,13 @@ _ROLES: Final = {
 #: What is measured of a step. [ns]
 MEASURES: Final = (
     *("replicas_ns", "stages_ns", "quiet_ns", "communication_ns", "compute_ns"),
+    "short_ns",
 )
+
+#: Longest time with nothing on that launches and the host explain: a launch takes tens
+#: of microseconds, and published starts and lengths are rounded by up to as much. What
+#: is longer may be work or waiting that the tracer has no kind for. [ns]
+SHORT_NS: Final = 10_000_000
 
 #: Times of an operation. [ns]
 _TIMES: Final = (START, END, "until_ns")
@@ -58,8 +64,9 @@ def spent(rows: pl.DataFrame, windows: pl.DataFrame) -> pl.DataFrame:
     Returns:
         Columns of RANK_STEP and MEASURES: waits for replicas and for stages that no
         compute hides, time with nothing on between the first pass of any rank of the
-        step and the last, the rest of what communication compute does not hide, and
-        compute. The rest of the window is idle. [ns]
+        step and the last, the rest of what communication compute does not hide,
+        compute, and gaps with nothing on that last up to SHORT_NS each. In the rest of
+        the window nothing is recorded. [ns]
     """
     known = _known(rows, windows)
     passes = known.filter(pl.col("role") == _PASS).group_by("step")
@@ -113,8 +120,17 @@ def _of_seats(known: pl.DataFrame, seats: pl.DataFrame) -> pl.DataFrame:
             **_communicated(line, pieces),
             "quiet_ns": np.where(last >= 0, quiet, 0),
             "compute_ns": line.window.length - line.sums(gaps.start, gaps.length),
+            "short_ns": _short(line, spans, early.spans),
         }
     ).select(MEASURES)
+
+
+def _short(line: Line, operations: Spans, early: Spans) -> Numbers:
+    """Return how long each rank had nothing on, in gaps of up to SHORT_NS. [ns]"""
+    on = Spans(*(np.concatenate(two) for two in zip(operations, early, strict=True)))
+    gaps = gaps_on(line, on)
+    short = gaps.take(gaps.length <= SHORT_NS)
+    return line.sums(short.start, short.length)
 
 
 def _left_early(line: Line, last: Numbers, ended: Numbers) -> Waits:

@@ -57,7 +57,9 @@ def account_time(
     its last, cells of steps, and gaps between them. A cell whose step the run went back
     to is recompute. Any other is split by the best evidence that its own rank has of
     this very step. Waiting for another stage of the pipeline is its bubble up to what a
-    replay of the run's operations explains, all of it where there are none.
+    replay of the run's operations explains, all of it where there are none. Time in
+    which a tracer of operations recorded none is idle only as far as launches explain
+    it, else unattributed.
 
     Args:
         frames: Attempts, allocations, overlap, step timings, kernels, operations,
@@ -91,7 +93,7 @@ def _compute(frames: Frames, _: Thresholds) -> Results:
 
 ANALYSIS: Final = Analysis(
     name="lost_time",
-    version=7,
+    version=8,
     describes="Where every GPU-second that was paid for went",
     inputs=(
         Attempts,

@@ -7,7 +7,7 @@ import polars as pl
 from hypothesis import given, settings
 
 from analysis._ledger_line import LINE_MAX
-from analysis._ledger_waiting import MEASURES, spent
+from analysis._ledger_waiting import MEASURES, SHORT_NS, spent
 
 #: Two kinds of each role.
 COMPUTE: Final = ("forward-compute", "optimizer")
@@ -77,8 +77,9 @@ def nanoseconds(rows: list[Cut], kinds: tuple[str, ...]) -> set[int]:
     return {now for start, end in of_kind for now in range(start, end)}
 
 
-def counted(drawn: list[Drawn], step: int, rank: int, is_coarse: bool) -> list[int]:
+def counted(drawn: list[Drawn], step: int, rank: int, scale: int) -> list[int]:
     """The same, nanosecond by nanosecond."""
+    is_coarse = scale > 1
     first, last, ended = WINDOWS[step]
     own = clipped(drawn, step, (rank,))
     others = [one for one in own if role_of(one[0]) != "compute"]
@@ -88,18 +89,22 @@ def counted(drawn: list[Drawn], step: int, rank: int, is_coarse: bool) -> list[i
     passes = nanoseconds(clipped(drawn, step, RANKS), PASS)
     work = nanoseconds(own, COMPUTE)
     held = dict.fromkeys(("replicas", "stages", "moves", "end"), 0)
-    seen = quiet = 0
+    seen = quiet = short = 0
+    off = set(range(first, last)) - work
+    off -= {now for _, since, until, _ in others for now in range(since, until)}
     for now in sorted(set(range(first, last)) - work):
         on = [kind for kind, since, until, _ in others if since <= now < until]
         seen += any(kind != "end" for kind in on)
         is_between = bool(passes) and min(passes) <= now <= max(passes)
         quiet += bool(own) and is_between and not on
+        since, until = gap_around(now, set(range(first, last)) - off, first, last)
+        short += not on and (until - since) * scale <= SHORT_NS
         gap = gap_around(now, work, first, last)
         for role in held_at(now, others, gap, is_coarse):
             held[role] += 1
     moved = seen - held["replicas"] - held["stages"]
     stages = held["stages"] + held["end"]
-    return [held["replicas"], stages, quiet, moved, len(work)]
+    return [held["replicas"], stages, quiet, moved, len(work), short]
 
 
 def gap_around(now: int, work: set[int], first: int, last: int) -> tuple[int, int]:
@@ -150,13 +155,13 @@ drawn_rows = st.lists(
 
 
 @settings(max_examples=60, deadline=None)
-@given(drawn_rows, st.sampled_from([1, 2_000, LINE_MAX // 64]))
+@given(drawn_rows, st.sampled_from([1, 2_000, SHORT_NS // 4, LINE_MAX // 64]))
 def test_steps_are_spent_as_nanoseconds_are_counted(
     drawn: list[Drawn], scale: int
 ) -> None:
-    # a nanosecond drawn is many: past the rounding of profilers, and so many that no
-    # two windows fit on one line
+    # a nanosecond drawn is many: past the rounding of profilers, so many that only
+    # gaps of four are short, and so many that no two windows fit on one line
     told = measured(drawn, scale)
     for (step, rank), found in told.items():
-        expected = counted(drawn, step, rank, is_coarse=scale > 1)
+        expected = counted(drawn, step, rank, scale)
         assert found == [one * scale for one in expected]

@@ -127,6 +127,17 @@ def test_without_transfers_what_the_schedule_explains_is_its_bubble() -> None:
     assert found["exposed_communication"].sum() == 0
 
 
+def test_nothing_tells_of_gaps_in_a_trace_of_forward_passes() -> None:
+    # GIVEN forward passes alone, as long as launches, with gaps as short between
+    short = Pipeline(2, 4, steps=2, forward_ns=9 * MS, transfer_ns=MS)
+    made = operations(simulate(short)).filter(pl.col("kind") == "forward-compute")
+    found = operated_cells(made.lazy(), Attempts.create_empty().lazy())
+    # THEN what is missing may be in any of them
+    assert found["basis"].unique().to_list() == ["operations_include_wait"]
+    assert found["idle"].sum() == 0
+    assert found["productive"].sum() == 2 * 2 * 4 * 9 * MS
+
+
 def test_a_replay_far_from_what_was_measured_splits_nothing() -> None:
     # GIVEN optimizers that begin 60 ms later than anything they wait for
     rows = operations(simulate(Pipeline(2, 4, steps=1)))
@@ -229,7 +240,11 @@ def test_a_published_trace_alone_has_a_ledger(
     paid = allocations.select(pl.col("to_ns") - pl.col("from_ns")).sum().item()
     assert sum(found.values()) == paid
     assert paid / 1e9 == pytest.approx(ranks * steps * mean, rel=2e-4)
-    assert "unattributed" not in found
+    # of AR 9.9 % is in gaps before all-reduces of the last stage, where nothing is
+    # recorded of replicas that are early
+    assert found["idle"] < 2e-3 * paid
+    unknown = {"AR": 0.0987, "ST": 0.0155}[name]
+    assert found["unattributed"] / paid == pytest.approx(unknown, rel=0.01)
     # in AR one worker holds up all others, in ST the last stage the others of its own
     waits = found["straggler_wait"], found["pipeline_bubble"]
     few, many = sorted(waits)

@@ -19,5 +19,5 @@
 --           rank 1   productive 85, pipeline_bubble 10 + 21, exposed_communication 1: 117
 --
 -- What of communication no compute hides is exposed, waiting included: rank 0 22 + 10 and 42 + 10, rank 1 11 and 11. After
--- its last operation rank 1 does nothing that is seen: 21 and 21 idle.
+-- its last operation nothing is seen of rank 1: 21 and 21 unattributed, as any gap may be an operation that is lost.
 SELECT attempt, category, basis, gpu_ns FROM lost_time ORDER BY attempt, category, basis

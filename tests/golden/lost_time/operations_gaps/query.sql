@@ -1,0 +1,13 @@
+-- Gaps in which a tracer of operations recorded none: up to 10 ms launches explain them, longer ones nothing does.
+--
+--   in ms    0         100       200       300       400       500       600       700       800       900       982
+--   rank 0   [== F0 ==][== F1 ==]bbbbbbbbbbbbbbbbbbbbbc[======= B0 =======]bbbbbbbbbc[======= B1 =======]?[= O =]
+--   rank 1   bbbbbbbbbbc[== F0 ==][======= B0 =======][== F1 ==][======= B1 =======]c.[= O =]bbbbbbbbbbbbbbbbbbbb
+--
+-- Two stages, two micro-batches, forward 100, backward 200, optimizer 50, a transfer (c) of 10. Rank 0 begins its
+-- optimizer 12 after its last backward (?), rank 1 its own 3 after its last send (.). Rank 1 waits 100 for its input and
+-- 209 for the end of the step (b); the schedule explains 310.
+--
+--   rank 0   productive 650, pipeline_bubble 210 + 90, exposed_communication 10 + 10, unattributed 12: 982
+--   rank 1   productive 650, pipeline_bubble 100 + 209, exposed_communication 10 + 10, idle 3: 982
+SELECT attempt, category, basis, gpu_ns FROM lost_time ORDER BY attempt, category, basis
