@@ -1,4 +1,4 @@
-"""Replicas that a replay has left out, and with them their part of transfers."""
+"""Replicas and stages that a replay lacks, and with them their part of transfers."""
 
 from analysis._whatif_fix import Trace
 
@@ -9,8 +9,13 @@ def replicas_gone(trace: Trace) -> str:
     Args:
         trace: The trace.
     """
-    left_out = trace.replay.replicas_left_out
-    if not left_out:
-        return ""
-    many = "a replica was" if left_out == 1 else f"{left_out} replicas were"
-    return f"{many} left out of the replay, and how long transfers waited for it"
+    doubts = trace.replay.doubts
+    said = doubts.without_stages()
+    if doubts.replicas:
+        one = doubts.replicas == 1
+        many = "a replica was" if one else f"{doubts.replicas} replicas were"
+        said = [
+            f"{many} left out of the replay, and how long transfers waited for it",
+            *said,
+        ]
+    return "; ".join(said)
