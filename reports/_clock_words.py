@@ -4,6 +4,7 @@ from typing import Final
 
 import polars as pl
 
+from analysis._collective_instances import ENDS_NS
 from ingest.times import SECOND_NS
 from reports._numbers import duration, significant
 from reports._words import listed, name, plural
@@ -11,6 +12,11 @@ from reports._words import listed, name, plural
 #: Offset of a clock that nobody keeps: those that are kept are off by less than a
 #: second, and one that runs free needs months to be off by a minute. [ns]
 SET_WRONG_NS: Final = 60 * SECOND_NS
+
+_SCATTER: Final = (
+    "Scatter is how far the ends of collectives on one clock typically lie from those"
+    " on the others, of the worst clock."
+)
 
 
 def agreement(clocks: pl.DataFrame) -> list[str]:
@@ -57,13 +63,13 @@ def paragraphs(clocks: pl.DataFrame) -> list[str]:
     told = []
     moved = clocks.filter("is_corrected")
     if moved.height:
-        told.append(_moved(moved))
+        told.append(f"{_moved(moved)} {_SCATTER}")
     lost = unknown_clocks(clocks)
     if lost:
         told.append(
             f"Nothing connects the {_clocks(lost)} to the others: {_why(clocks)}."
-            " Waits across them are told only of collectives whose ends are within what"
-            " ranks leave apart, 40 us."
+            " Waits across them are told only of collectives whose ends are within"
+            f" {duration(ENDS_NS)}, as far as ranks leave apart."
         )
     return [*told, *_set_wrong(clocks)]
 
@@ -92,9 +98,9 @@ def _set_wrong(clocks: pl.DataFrame) -> list[str]:
         return []
     return [
         (
-            f"Over a minute off: the {_clocks(wrong)}. No clock drifts so far: it is set"
-            " wrong, or takes the time of its zone for UTC. Waits are corrected; what is"
-            " placed by time alone may be in another attempt."
+            f"Over a minute off: the {_clocks(wrong)}. No clock drifts so far: it is"
+            " set wrong, or takes the time of its zone for UTC. Waits are corrected;"
+            " what is placed by time alone may be in another attempt."
         )
     ]
 
@@ -106,8 +112,11 @@ def _moved(moved: pl.DataFrame) -> str:
     far = f"{duration(abs(most['offset_ns']))} {way} {name(most['reference_clock'])}"
     drifts = [abs(drift) for drift in moved["drift_ppm"].drop_nulls()]
     drift = f"; drifts reach {significant(max(drifts))} ppm" if drifts else ""
-    count = plural(moved["clock"].n_unique(), "clock")
+    clocks = moved["clock"].n_unique()
+    if clocks == 1:
+        drift = drift.replace("drifts reach", "its drift is")
+        return f"The clock of {name(most['clock'])} was corrected: it is {far}{drift}."
     return (
-        f"Times of {count} were corrected, {name(most['clock'])} by the most: it is"
-        f" {far}{drift}."
+        f"Times of {plural(clocks, 'clock')} were corrected, {name(most['clock'])} by"
+        f" the most: it is {far}{drift}."
     )
