@@ -114,7 +114,7 @@ def _moved(moved: pl.DataFrame) -> str:
     drift = f"; drifts reach {significant(max(drifts))} ppm" if drifts else ""
     clocks = moved["clock"].n_unique()
     if clocks == 1:
-        drift = drift.replace("drifts reach", "its drift is")
+        drift = drift.replace("drifts reach", "its drift reaches")
         return f"The clock of {name(most['clock'])} was corrected: it is {far}{drift}."
     return (
         f"Times of {plural(clocks, 'clock')} were corrected, {name(most['clock'])} by"

@@ -11,6 +11,7 @@ from reports._runs import MOST_ROWS
 from reports._section import About, Chart, Scope
 from reports._texts import named, said_by
 from reports._words import plural
+from reports.theme import COLOURS
 
 _SQL: Final = """\
 SELECT run_id, attempt, rank, late_ns / 1e9 AS late_s, last_count,
@@ -32,6 +33,11 @@ _VERDICTS: Final = {
     "late": "late",
     "within_chance": "not beyond chance",
     "below_share": "beyond chance, but it costs little",
+}
+
+_LEGEND: Final = {
+    "late beyond chance, and costly": COLOURS["waiting"],
+    "not: may itself be held up": COLOURS["idle"],
 }
 
 _TIPS: Final = (
@@ -69,6 +75,7 @@ def chart(late: pl.DataFrame, scope: Scope) -> list[Chart]:
             about=_ABOUT,
             sample=f"{plural(late.height, 'rank')} in complete collectives; the"
             f" {top.height} latest",
+            legend=_LEGEND,
         )
     ]
 

@@ -6,11 +6,10 @@ from typing import Final
 import polars as pl
 
 from ingest.phrases import phrase
-from reports import _sql
-from reports._numbers import duration, grouped
+from reports import _sql, _wait_lines
 from reports._section import About, Chart, Scope
-from reports._texts import said_by
 from reports._words import name, plural
+from reports.theme import COLOURS
 
 #: Waiting ranks, or bundles of them, that are drawn: rows that a phone still shows.
 _MOST_WAITING: Final = 32
@@ -54,6 +53,11 @@ _TIPS: Final = (
     ("text", "waited"),
     ("count", "times"),
 )
+
+_LEGEND: Final = {
+    "waited for longest": COLOURS["waiting"],
+    "others: may themselves be held up": COLOURS["idle"],
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +131,7 @@ def _numbers(edges: pl.DataFrame, view: _View) -> pl.DataFrame:
 def _described(numbers: pl.DataFrame, view: _View) -> Chart:
     from reports.charts import flows
 
-    left, right = _waiting(numbers, view), _late(numbers)
+    left, right = _waiting(numbers, view), _wait_lines.late(numbers)
     first = right.row(0, named=True)
     others = pl.col("late_rank").is_null()
     told = numbers.filter(~others)["late_rank"].n_unique()
@@ -136,7 +140,7 @@ def _described(numbers: pl.DataFrame, view: _View) -> Chart:
         title=f"Who waits (left) for whom (right){_bundled(view)} [GPU-s]",
         summary=f"Lines from {plural(left.height, 'row')} to"
         f" {plural(told, 'late rank')}; the widest bundle leads to {first['text']}.",
-        spec=flows.between(_lines(numbers, left, right), left, right, _TIPS),
+        spec=flows.between(_wait_lines.lines(numbers, left, right), left, right, _TIPS),
         numbers=numbers,
         sql=_sql.filled(
             _SQL,
@@ -147,6 +151,7 @@ def _described(numbers: pl.DataFrame, view: _View) -> Chart:
         ),
         about=_ABOUT,
         sample=_sample(numbers, view),
+        legend=_LEGEND,
     )
 
 
@@ -174,44 +179,4 @@ def _waiting(numbers: pl.DataFrame, view: _View) -> pl.DataFrame:
         y=pl.int_range(pl.len()).cast(pl.Float64),
         text=text,
         is_first=pl.lit(value=False),
-    )
-
-
-def _late(numbers: pl.DataFrame) -> pl.DataFrame:
-    """Return the late ranks, the one that was waited for longest first."""
-    rows = numbers["from_rank"].n_unique()
-    totals = numbers.group_by("late_rank").agg(pl.col("wait_s").sum())
-    is_one = pl.col("late_rank").is_not_null()
-    ordered = totals.sort(is_one, "wait_s", "late_rank", descending=[True, True, False])
-    who = pl.when(is_one).then(phrase("rank {}", "late_rank"))
-    waited = said_by("wait_s", lambda seconds: duration(seconds * 1e9))
-    place = pl.int_range(pl.len())
-    spread = (place + 0.5) * pl.max_horizontal(rows, pl.len()) / pl.len() - 0.5
-    return ordered.select(
-        "late_rank",
-        y=spread,
-        who=pl.coalesce(who, pl.lit("all others")),
-        text=phrase("{} · {}", pl.coalesce(who, pl.lit("all others")), waited),
-        is_first=place == 0,
-    )
-
-
-def _lines(
-    numbers: pl.DataFrame, left: pl.DataFrame, right: pl.DataFrame
-) -> pl.DataFrame:
-    sources = left.select("from_rank", from_y="y", source="text")
-    targets = right.select("late_rank", "is_first", to_y="y", target="who")
-    joined = numbers.join(sources, on="from_rank").join(
-        targets, on="late_rank", nulls_equal=True
-    )
-    meaning = pl.when("is_first").then(pl.lit("waiting")).otherwise(pl.lit("idle"))
-    return joined.sort("is_first", "wait_s", "from_rank").select(
-        "from_y",
-        "to_y",
-        value="wait_s",
-        meaning=meaning,
-        who="source",
-        late="target",
-        text=said_by("wait_s", lambda seconds: duration(seconds * 1e9)),
-        count=said_by("waits", grouped),
     )

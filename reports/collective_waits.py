@@ -8,7 +8,7 @@ from analysis import Frames
 from analysis.clock_offsets import ClockOffsets
 from analysis.collective_waits import CollectiveWaits
 from analysis.late_ranks import LateRanks, WaitingEdges
-from reports import _clock_words, _late_chart, _wait_charts, _wait_graph
+from reports import _clock_words, _held_up, _late_chart, _wait_charts, _wait_graph
 from reports._numbers import duration, grouped, percent
 from reports._runs import of_runs
 from reports._section import Content, Scope, Section
@@ -34,12 +34,17 @@ def build(frames: Frames, scope: Scope) -> Content:
     groups = _wait_charts.by_group(waits)
     late = scope.of_runs(frames[LateRanks]).collect()
     clocks = scope.of_runs(frames[ClockOffsets]).collect()
+    edges = scope.of_runs(frames[WaitingEdges])
     agreed = _clock_words.agreement(clocks)
     return Content(
         heading=" ".join([_heading(totals, groups, late, scope), *agreed]),
-        paragraphs=[*_paragraphs(totals), *_clock_words.paragraphs(clocks)],
+        paragraphs=[
+            *_held_up.sentence(late, edges.collect()),
+            *_paragraphs(totals),
+            *_clock_words.paragraphs(clocks),
+        ],
         charts=[
-            *_wait_graph.chart(scope.of_runs(frames[WaitingEdges]), scope),
+            *_wait_graph.chart(edges, scope),
             *_wait_charts.chart(groups, totals["collectives"], scope),
             *_late_chart.chart(late, scope),
         ],
@@ -102,8 +107,9 @@ def _paragraphs(totals: dict[str, int]) -> list[str]:
     if totals["residual_ns"]:
         below = plural(totals["below"], "collective")
         told.append(
-            f"Clock residual: {duration(totals['residual_ns'])} (median);"
-            f" {below} waited less than theirs, and a wait below it is no evidence."
+            "Clock residual, what times of one collective may be off once clocks are"
+            f" corrected: {duration(totals['residual_ns'])} (median); {below} waited"
+            " less than theirs, and a wait below it is no evidence."
         )
     return told
 

@@ -6,8 +6,8 @@ import polars as pl
 import pytest
 
 from analysis.clock_offsets import ClockOffsets
-from analysis.late_ranks import WaitingEdges
-from reports import _blind_clocks, _clock_words, _wait_graph
+from analysis.late_ranks import LateRanks, WaitingEdges
+from reports import _blind_clocks, _clock_words, _held_up, _wait_graph
 from reports._numbers import duration
 from reports._section import Chart, Scope
 from tests.reports.builder import RUN, S, frame, framed, prices_of, provenance_of
@@ -113,9 +113,9 @@ def test_clocks_that_agree_and_one_that_nothing_connects() -> None:
         "Not known: the clock of node-2.",
     ]
     moved, lost = _clock_words.paragraphs(told)
-    assert moved == (
-        "Times of 1 clock were corrected, node-1 by the most: it is"
-        f" {duration(420_000)} behind node-0; drifts reach 12.3 ppm."
+    assert moved.startswith(
+        "The clock of node-1 was corrected: it is"
+        f" {duration(420_000)} behind node-0; its drift reaches 12.3 ppm. Scatter is"
     )
     assert lost.startswith("Nothing connects the clock of node-2 to the others")
 
@@ -141,3 +141,24 @@ def test_a_clock_that_shares_nothing_in_time_is_told_so() -> None:
     (lost,) = _clock_words.paragraphs(told)
     assert "over a minute apart" in lost
     assert "too few" not in lost
+
+
+def test_a_rank_that_waits_for_the_guilty_one_may_be_held_up() -> None:
+    key = {"run_id": RUN, "attempt": 0}
+    late = frame(
+        LateRanks,
+        [
+            key | {"rank": rank, "late_ns": late_ns, "is_late": rank == 5}
+            for rank, late_ns in ((5, 1000), (4, 700), (3, 50))
+        ],
+    )
+    waited = key | {"collectives_count": 9, "late_rank": 5, "wait_ns": 300}
+    edges = frame(
+        WaitingEdges,
+        [waited | {"waiting_rank": r, "waiting_to_rank": r} for r in (3, 4, 6)],
+    )
+    (told,) = _held_up.sentence(late, edges)
+    assert told == (
+        "Also waited for, but perhaps only held up: rank 4, which waits itself"
+        f" {duration(300)} for rank 5."
+    )
