@@ -97,7 +97,7 @@ def _told(found: Measured, limits: Limits, answer: Answer) -> dict[str, Any]:
         "fidelity_ratio": found.fidelity,
         "is_reliable": not why,
         "is_beyond_noise": is_told and not scatter and saved > 0,
-        "doubt": "; ".join(filter(None, (*why, scatter))) or None,
+        "doubt": "; ".join(filter(None, (*why, scatter if is_told else ""))) or None,
     }
 
 
