@@ -63,9 +63,9 @@ def fit_lines(
         for piece in pieces(part, floor_ratio, last_share)
     ]
     if not lines:
-        schema = {"fixed": pl.Float64, "fixed_error": pl.Float64}
-        slopes = {"slope": pl.Float64, "slope_error": pl.Float64}
-        return pl.DataFrame(schema={"series": found.schema["series"]} | schema | slopes)
+        numbers = ("fixed", "fixed_error", "slope", "slope_error")
+        empty = found.select("series").clear()
+        return empty.with_columns(pl.lit(0.0).alias(name) for name in numbers)
     all_lines = pl.concat(lines)
     first = all_lines.filter(piece="first").select("series", "fixed", "fixed_error")
     last = all_lines.filter(piece="last").select("series", "slope", "slope_error")

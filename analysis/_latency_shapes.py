@@ -46,7 +46,7 @@ def shapes(
         for shape in found.iter_rows(named=True)
         for row in _rows(shape, (inside_ns, between_ns, base_ns))
     ]
-    return pl.DataFrame(rows, schema=dict(found.schema) | _COLUMNS)
+    return pl.DataFrame(rows, schema={**found.schema, **_COLUMNS})
 
 
 def _rows(
