@@ -12,7 +12,7 @@ from pipeline.commands.run import run
 DEMO_LAKE: Final = Path("gpuledger-demo")
 
 #: Folders of the sample runs inside sample_traces: together they fill every section.
-SAMPLES: Final = ("pod16", "pipe8", "hang8")
+SAMPLES: Final = ("pod16", "pipe8", "hang16")
 
 
 def demo(*, common: Common = COMMON) -> int:

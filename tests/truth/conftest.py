@@ -15,7 +15,7 @@ from pipeline import querying
 from pipeline.cli import run_tokens
 
 #: Sample runs of the demonstration, each with the name of its truth.
-TRUTHS = {"pod16": "truth", "pipe8": "pipe8-truth", "hang8": "hang8-truth"}
+TRUTHS = {"pod16": "truth", "pipe8": "pipe8-truth", "hang16": "hang16-truth"}
 
 
 @dataclass(frozen=True)

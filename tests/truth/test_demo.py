@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 FILLED = {
     "replays": "a last stage with too much work",
     "pipeline_bubbles": "stages out of balance add most",
-    "hangs": "Run hang8-demo hung at 2026-03-02 09:12 UTC",
+    "hangs": "Run hang16-demo hung at 2026-03-02 09:12 UTC",
     "stragglers": "Rank 5 on node-01 ran",
     "interruptions": "1 interruption: 1 by hardware",
 }
@@ -55,7 +55,7 @@ def test_no_section_is_without_data(demo: "Demo") -> None:
 
 
 def test_candidates_of_the_hang_are_those_to_blame(demo: "Demo") -> None:
-    truth = demo.truths["hang8"]
+    truth = demo.truths["hang16"]
     rows = demo.sql(
         "SELECT run_id, rank FROM hang_suspects WHERE is_candidate ORDER BY rank"
     )
@@ -84,7 +84,7 @@ def test_the_page_opens_with_both_runs_that_paid(
     (paid,) = demo.sql("SELECT sum(gpu_ns)::HUGEINT FROM lost_time").row(0)
     usd = f"{int(paid) / 3.6e12 * 2:.3f}"
     assert f"{usd} USD over 2 runs." in sections["cost"]
-    assert "Run hang8-demo is in no account" in sections["cost"]
+    assert "Run hang16-demo is in no account" in sections["cost"]
     assert sections["cost"].count("(run card)") == 3
 
 

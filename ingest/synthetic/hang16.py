@@ -1,4 +1,4 @@
-"""The sample run that hangs: eight ranks, of which one asks for nothing more."""
+"""The sample run that hangs: 16 ranks, of which one asks for nothing more."""
 
 import json
 from collections.abc import Iterator
@@ -12,10 +12,10 @@ from ingest.synthetic.raw_text import write_lines
 from ingest.times import SECOND_NS
 
 #: Folder of its raw files, and name of its truth.
-DATA: Final = "hang8"
+DATA: Final = "hang16"
 
-#: Two tensor ranks, two replicas, two stages; small, so that its dumps are.
-LAYOUT: Final = Layout(tp=2, dp=2, pp=2, ep=1, layers=1, micro_batches=2, hidden=4_096)
+#: Two tensor ranks, two replicas, four stages; small, so that its dumps are.
+LAYOUT: Final = Layout(tp=2, dp=2, pp=4, ep=1, layers=1, micro_batches=4, hidden=4_096)
 
 #: When it starts: a few minutes after the other samples.
 _STARTED: Final = datetime(2026, 3, 2, 9, 12, tzinfo=UTC)
@@ -24,17 +24,17 @@ _STARTED: Final = datetime(2026, 3, 2, 9, 12, tzinfo=UTC)
 USD_PER_GPU_HOUR: Final = 2.0
 
 
-def write_hang8(folder: Path, seed: int) -> None:
-    """Write the sample under `hang8`, and its truth beside that folder."""
-    hang = hang8(seed)
+def write_hang16(folder: Path, seed: int) -> None:
+    """Write the sample under `hang16`, and its truth beside that folder."""
+    hang = hang16(seed)
     write_lines(folder / DATA / "run.toml", _card())
     write_hang(hang, folder / DATA)
     truth = json.dumps(_truth(hang, seed), indent=2)
     write_lines(folder / f"{DATA}-truth.json", [truth])
 
 
-def hang8(seed: int) -> Hang:
-    """Return the sample: a rank is stuck in its second step, and seven wait."""
+def hang16(seed: int) -> Hang:
+    """Return the sample: a rank is stuck, and fifteen wait."""
     started_ns = int(_STARTED.timestamp()) * SECOND_NS
     return drawn_hang("rank_stuck", seed, LAYOUT, started_ns)
 
