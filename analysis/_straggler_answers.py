@@ -11,6 +11,7 @@ from analysis._straggler_tests import smallest_visible
 from analysis._straggler_things import RANK
 from analysis._unlike_traces import UNLIKE_TRACES
 from analysis.attempts import Attempts
+from ingest.phrases import phrase
 from ingest.tables import StepTimings
 
 
@@ -29,8 +30,17 @@ def slow_things(search: Search, frames: Frames) -> tuple[pl.DataFrame, pl.DataFr
     evidence = find_evidence(
         told, costs.spans, seats, frames, search.steps.limits.causes
     )
-    placed = told.join(causes_of(evidence), on="spell")
+    caused = told.join(causes_of(evidence), on="spell")
+    placed = caused.with_columns(evidence=_with_parts())
     return placed.join(_places(costs.spans, seats), on="spell"), evidence
+
+
+def _with_parts() -> pl.Expr:
+    """Return the evidence; of a host that its GPUs tell of, that they do, before it."""
+    every = phrase("all {} GPUs of it are slow", "parts_slow")
+    return pl.concat_str(every, "evidence", separator="; ", ignore_nulls=True).replace(
+        "", None
+    )
 
 
 def _places(spans: pl.DataFrame, seats: pl.DataFrame) -> pl.DataFrame:

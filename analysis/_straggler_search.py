@@ -8,6 +8,7 @@ import polars as pl
 from analysis._analysis import Frames
 from analysis._straggler_costs import Costs, cost_of
 from analysis._straggler_dates import date
+from analysis._straggler_joint import with_joint_spells
 from analysis._straggler_limits import Limits
 from analysis._straggler_losses import totals_of
 from analysis._straggler_operated import operated_seats
@@ -60,8 +61,9 @@ def search(frames: Frames, limits: Limits, portion_rows: int = PORTION_ROWS) -> 
     compared = ranks.select(*RANK, "unit_scope", "unit").unique()
     cover = cover_ranks(compared, steps.seats, limits.min_peers)
     blocks = blocks_of_things(ranks, stages, cover)
-    judged = judge(blocks, cover.select("thing", *NAME).unique(), limits)
-    spells = find_spells(blocks, judged, limits)
+    tested = cover.filter("is_tested").select("thing", *NAME).unique()
+    judged = judge(blocks, tested, limits)
+    spells = with_joint_spells(find_spells(blocks, judged, limits), cover)
     slow = date(steps, widest_names(spells, blocks, cover, judged), cover)
     costs = cost_of(steps, slow, cover, totals)
     return Search(steps, sources.runs, costs.totals, ranks, cover, judged, slow, costs)

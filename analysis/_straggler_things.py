@@ -18,15 +18,16 @@ def cover_ranks(
 ) -> pl.DataFrame:
     """Return which things each rank belongs to.
 
-    A host or rack is one where it has parts, and others of its kind to compare with.
+    A host or rack is one where it has parts, and GPUs elsewhere to compare them with.
+    It is tested by itself where it has others of its kind.
 
     Args:
         ranks: Ranks that were compared: run, attempt, rank, `unit_scope` and `unit`.
         seats: Where ranks sit.
-        min_peers: Others of its kind that a thing must have. [1]
+        min_peers: Others of its kind that a tested thing must have. [1]
 
     Returns:
-        Columns of RANK and NAME, and `thing`, the number of the name.
+        Columns of RANK and NAME, `is_tested`, and `thing`, the number of the name.
     """
     seated = ranks.join(seats, on=list(RANK), how="left")
     unit = seated.select(*RANK, scope="unit_scope", scope_id=_unit_id())
@@ -37,7 +38,8 @@ def cover_ranks(
     stages = seated.filter(pl.col("pp_rank").is_not_null()).select(
         *RANK, scope=pl.lit("stage"), scope_id=pl.col("pp_rank").cast(pl.String)
     )
-    covered = pl.concat([unit, *wholes, stages])
+    is_tested = pl.col("is_tested").fill_null(value=True)
+    covered = pl.concat([unit, *wholes, stages], how="diagonal").with_columns(is_tested)
     things = covered.select(NAME).unique().sort(NAME).with_row_index("thing")
     return covered.join(things, on=list(NAME))
 
@@ -53,12 +55,15 @@ def _unit_id() -> pl.Expr:
 
 
 def _whole(seated: pl.DataFrame, scope: str, min_peers: int) -> pl.DataFrame:
-    known = seated.filter(pl.col(scope).is_not_null() & (pl.col("unit_scope") == "gpu"))
+    units = seated.filter(pl.col("unit_scope") == "gpu")
+    every = units.with_columns(every=pl.col("part").n_unique().over("run_id"))
+    known = every.filter(pl.col(scope).is_not_null())
     parts = pl.col("part").n_unique().over("run_id", scope)
-    whole = known.filter(parts >= MIN_PARTS)
-    others = pl.col(scope).n_unique().over("run_id") - 1
-    return whole.filter(others >= min_peers).select(
-        *RANK, scope=pl.lit(scope), scope_id=scope
+    elsewhere = pl.col("every").cast(pl.Int64) - parts.cast(pl.Int64)
+    whole = known.filter((parts >= MIN_PARTS) & (elsewhere >= min_peers))
+    peers = pl.col(scope).n_unique().over("run_id") - 1
+    return whole.select(
+        *RANK, scope=pl.lit(scope), scope_id=scope, is_tested=peers >= min_peers
     )
 
 

@@ -64,7 +64,8 @@ class StragglerRanks(Table):
     )
     q_value = c.real(
         "Benjamini-Hochberg q-value over all tests of the run; of a part of the run"
-        " Bonferroni's, over all parts."
+        " Bonferroni's, over all parts. Of a host or rack with too few peers, the"
+        " largest of its GPUs'."
     )
     attempt = c.index("Attempt of the run in which the slow spell began.")
     first_step = c.number("First step of the slow spell, or of the run.")
@@ -72,7 +73,7 @@ class StragglerRanks(Table):
     steps_late = c.number("Steps of the spell in which it was slower than is normal.")
     lost_gpu_ns = c.gpu_time_ns("GPU time that a repair would save.")
     cause = c.identifier("Strongest cause found; unknown where none.")
-    evidence = c.text("What speaks for the cause.")
+    evidence = c.text("What speaks for the cause, and for naming a host or rack.")
 
 
 class StragglerEvidence(Table):
@@ -178,7 +179,7 @@ def _compute(frames: Frames, thresholds: Thresholds) -> Results:
 
 ANALYSIS: Final = Analysis(
     name="stragglers",
-    version=5,
+    version=6,
     describes="Which GPUs, hosts, replicas and stages are slow, since when and why",
     inputs=(
         StepTimings,
