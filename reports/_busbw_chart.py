@@ -11,12 +11,21 @@ from reports._numbers import duration, grouped, significant
 from reports._section import About, Chart, Scope
 from reports._texts import said_by
 from reports._words import plural
+from reports.theme import QUIET
 
 #: Series that are told apart at once.
 _MOST_SERIES: Final = 4
 
 #: Shades of the one colour that means communication; each series has its shape, too.
 _SHADES: Final = ("#2d63ad", "#7fb0e6", "#12305c", "#5a87a8")
+
+#: Shapes of points in words.
+_POINTS: Final = {
+    "circle": "circles",
+    "cross": "crosses",
+    "triangle": "triangles",
+    "diamond": "diamonds",
+}
 
 #: Columns of the chart's numbers, in their order.
 _NUMBERS: Final = (
@@ -89,6 +98,8 @@ def chart(series: pl.DataFrame, sizes: pl.LazyFrame, scope: Scope) -> list[Chart
     if numbers.is_empty():
         return []
     drawn = _drawn(numbers, top)
+    if not drawn["line"].count():
+        return []  # lone points: the table has them
     parts = drawn["part"].unique(maintain_order=True)
     colours = dict(zip(parts, _SHADES, strict=False))
     lines = drawn.drop_nulls("line")["part"].n_unique()
@@ -105,9 +116,20 @@ def chart(series: pl.DataFrame, sizes: pl.LazyFrame, scope: Scope) -> list[Chart
             sql=_query(scope),
             about=_ABOUT,
             sample=f"{seen}; {of_all}",
-            legend=colours,
+            legend=_legend(colours),
         )
     ]
+
+
+def _legend(colours: dict[str, str]) -> dict[str, str]:
+    """Return the parts with the shape of their points, and what the lines are."""
+    from reports.charts import fits
+
+    points = {
+        f"{part} ({_POINTS[shape]})": colour
+        for (part, colour), shape in zip(colours.items(), fits.SHAPES, strict=False)
+    }
+    return {**points, "line: alpha + bytes / beta, fitted, with its band": QUIET}
 
 
 def _query(scope: Scope) -> str:

@@ -79,7 +79,7 @@ def chart(groups: pl.LazyFrame, scope: Scope) -> list[Chart]:
         Chart(
             name="overlap-steps",
             title="Exposed communication of each step, by what it is for, as a share"
-            " of the step [%]",
+            " of the step [%]: median, and uprights from 5 % to 95 % of the ranks",
             summary=f"{plural(len(colours), 'line')} of medians over {seen}, with"
             " ranges from 5 % to 95 % of the ranks.",
             spec=steps.ranges(drawn, _TITLE, colours, _TIPS),

@@ -6,6 +6,7 @@ from typing import Any, Final
 import polars as pl
 
 from reports._numbers import THIN, duration, grouped, significant, size
+from reports._overlap_words import both_in_words, kind_in_words
 from reports._words import name, plural
 
 #: Stands where nothing is known.
@@ -73,12 +74,17 @@ def label(row: Mapping[str, Any], *, with_run: bool = False) -> str:
         row: A series.
         with_run: Whether the run is named, too.
     """
-    group = name(str(row["group_id"]), _NAME_LIMIT)
-    whose = "benchmark" if row["scope"] == "test" else group
+    group, kind = str(row["group_id"]), kind_in_words(str(row["kind"]))
+    if row["scope"] == "test":
+        what = f"benchmark {kind}"
+    elif row["scope"] == "parallel_kind":
+        what = both_in_words(group, str(row["kind"]))
+    else:
+        what = f"{name(group, _NAME_LIMIT)} {kind}"
     ranks = f", {plural(row['ranks'], 'rank')}" if row["ranks"] else ""
     place = ", in place" if row["in_place"] else ""
     run = f"{name(str(row['run_id']), _NAME_LIMIT)}: " if with_run else ""
-    return f"{run}{whose} {name(str(row['kind']), _NAME_LIMIT)}{ranks}{place}"
+    return f"{run}{what}{ranks}{place}"
 
 
 def message(size_bytes: int) -> str:

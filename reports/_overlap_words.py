@@ -10,6 +10,7 @@ _KINDS: Final = {
     "reducescatter": "reduce-scatter",
     "alltoall": "all-to-all",
     "sendrecv": "send/receive",
+    "send_recv": "send/receive",
     "unknown": "communication of an unknown kind",
 }
 

@@ -1,5 +1,6 @@
 """What a transfer takes without bytes, for each byte, and at its worst."""
 
+import re
 from collections import Counter
 from typing import Final
 
@@ -20,6 +21,9 @@ _TAIL_COUNT: Final = 100
 
 #: From so much on a size is said to be off the line. [1]
 _OFF_FROM: Final = 1.2
+
+#: Reason of a series with too few sizes.
+_FEW_SIZES: Final = re.compile(r"([0-9]+) of the ([0-9]+) sizes that a line needs")
 
 
 def build(frames: Frames, scope: Scope) -> Content:
@@ -84,8 +88,23 @@ def _without(series: pl.DataFrame) -> list[str]:
     reasons = Counter(bare["reason"].drop_nulls().to_list())
     if not reasons:
         return []
-    why = "; ".join(f"{grouped(n)}: {reason}" for reason, n in sorted(reasons.items()))
-    return [f"{bare.height} of {series.height} series have no line ({why})."]
+    why = "; ".join(_why(reason, n) for reason, n in sorted(reasons.items()))
+    which = (
+        "No series has a line"
+        if bare.height == series.height
+        else f"{bare.height} of {series.height} series have no line"
+    )
+    return [f"{which}: {why}."]
+
+
+def _why(reason: str, count: int) -> str:
+    """Return why some series have no line; where sizes lack, in a sentence."""
+    few = _FEW_SIZES.fullmatch(reason)
+    if few is None:
+        return f"{grouped(count)}: {reason}"
+    seen, needed = few.groups()
+    have = plural(count, "has transfers", "have transfers")
+    return f"a line needs {needed} sizes, and {have} of {plural(int(seen), 'size')}"
 
 
 def _tails(series: pl.DataFrame, least: float) -> list[str]:

@@ -27,7 +27,7 @@ def plain(text: str) -> str:
 def test_the_heading_is_the_line_with_its_intervals(scope: Scope) -> None:
     assert plain(built(scope).heading) == (
         "40.0 µs (38.0 µs to 42.0 µs) for a transfer without bytes, 175 GB/s (172 to"
-        " 178) for an endless one: dp allreduce, 8 ranks."
+        " 178) for an endless one: DP all-reduce, 8 ranks."
     )
 
 
@@ -43,11 +43,12 @@ def test_bounds_that_are_one_sided_are_said(scope: Scope) -> None:
 def test_a_series_without_a_line_says_what_is_missing(scope: Scope) -> None:
     content = built(scope, beta_gbs=None, alpha_ns=None, reason="none")
     assert plain(content.heading) == (
-        "10.8 ms for a transfer of 1.07 GB (median): dp allreduce, 8 ranks; how much of"
-        " it is fixed is not known."
+        "10.8 ms for a transfer of 1.07 GB (median): DP all-reduce, 8 ranks; how much"
+        " of it is fixed is not known."
     )
     assert plain(content.paragraphs[1]) == (
-        "2 of 2 series have no line (1: 1 of the 3 sizes that a line needs; 1: none)."
+        "No series has a line: a line needs 3 sizes, and 1 has transfers of 1 size;"
+        " 1: none."
     )
 
 
@@ -86,3 +87,14 @@ def test_the_listings_say_tails_and_verdicts(scope: Scope) -> None:
     assert verdicts["ring"] == "closest to the medians"
     assert verdicts["tree"] == "a link of the run card is too slow for it"
     assert verdicts["hierarchical"] == "nobody knows"
+
+
+def test_points_without_any_line_are_in_the_table_alone(scope: Scope) -> None:
+    rows = links(RUN)
+    lined = latency_anatomy.build(framed(rows), scope)
+    (chart,) = lined.charts
+    assert "DP all-reduce, 8 ranks (circles)" in chart.legend
+    assert any(part.startswith("line: ") for part in chart.legend)
+    for row in rows[LatencySizes]:
+        row |= {"line_busbw_gbs": None}
+    assert not latency_anatomy.build(framed(rows), scope).charts
