@@ -6,8 +6,9 @@ import polars as pl
 
 from analysis._hang_disagreements import disagreements_of
 from analysis._hang_dumps import RANK
+from analysis._hang_joint import JOINT
 from analysis._hang_members import GROUP
-from analysis._hang_progress import JOINT, Progress
+from analysis._hang_progress import Progress
 
 #: What a member of a group is to an operation.
 STANDS: Final = "stands"

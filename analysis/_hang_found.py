@@ -3,10 +3,13 @@
 import dataframely as dy
 import polars as pl
 
+from analysis._hang_aborts import without_aborts
+from analysis._hang_behind import behind_of, roots_with_behind
 from analysis._hang_dumps import HANG, RANK, dumps_of, entries_of, statuses_of
 from analysis._hang_graph import MOST, depths_of, roots_of
 from analysis._hang_heads import heads_of
 from analysis._hang_members import expected_of, members_of
+from analysis._hang_missing import roots_with_missing
 from analysis._hang_moments import mark_moments, shares_a_moment
 from analysis._hang_operations import Operations, operations_of
 from analysis._hang_progress import progress_of
@@ -30,7 +33,7 @@ def hangs_in_dumps(
     dumps = dumps_of(told, entries)
     if dumps.is_empty():
         return Found()
-    progress = progress_of(dumps, told, entries)
+    progress = without_aborts(progress_of(dumps, told, entries), dumps)
     dumps = mark_moments(dumps, progress)
     heads = heads_of(progress)
     waiting = heads.select(HANG).unique()
@@ -40,12 +43,20 @@ def hangs_in_dumps(
     usable = dumps.filter(~pl.col("is_elsewhen") & shares_a_moment())
     heads = heads.join(usable, on=RANK, how="semi")
     operations = operations_of(heads, members, dumps, progress)
-    roots = roots_of(operations, progress.counts)
     ranks = pl.concat([members.select(RANK), dumps.select(RANK)])
     expected = expected_of(ranks).join(waiting, on=HANG, how="semi")
+    roots = roots_of(operations, progress.counts)
+    roots = roots_with_missing(roots, expected, dumps)
+    behind = behind_of(progress.counts, usable)
+    roots = roots_with_behind(roots, behind, operations.awaited)
+    roots = roots.join(behind, on=RANK, how="left")
     suspects = suspects_of(roots, operations, dumps, expected, progress)
     depths = depths_of(operations, roots)
     suspects = suspects.join(depths, on=RANK, how="left", maintain_order="left")
+    depth = (
+        pl.when("is_candidate").then(pl.col("depth").fill_null(0)).otherwise("depth")
+    )
+    suspects = suspects.with_columns(depth=depth)
     suspects = _limited(with_evidence(suspects))
     hangs = _hangs(suspects, operations)
     return Found(_named(hangs), _named(suspects), _named(_waits(operations, suspects)))

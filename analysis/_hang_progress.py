@@ -5,16 +5,15 @@ from typing import Final
 
 import polars as pl
 
+from analysis._hang_bundles import with_bundles
 from analysis._hang_dumps import HANG, RANK
+from analysis._hang_joint import JOINT
 from analysis._hang_members import GROUP
 
 #: Time after its request from which on the end of a collective is no success, unless a
 #: member of the group saw it end sooner: watchdogs give up after minutes, and what they
 #: abort is then seen to end. [ns]
 ABORTED_AFTER_NS: Final = 60 * 10**9
-
-#: Kinds that no rank can finish before every rank of the group has entered.
-JOINT: Final = ("allreduce", "allgather", "reducescatter", "alltoall", "barrier")
 
 _IN_GROUP: Final = (*GROUP, "rank")
 _INSTANCE: Final = (*GROUP, "sequence")
@@ -58,8 +57,9 @@ def progress_of(
         entries: Rows of `entries_of`.
     """
     owner = dumps.lazy().select(*HANG, "dump_id", owner="rank")
-    held = entries.join(owner, on=("run_id", "dump_id")).with_columns(rank="owner")
+    ours = entries.join(owner, on=("run_id", "dump_id")).with_columns(rank="owner")
     told = statuses.join(owner, on=("run_id", "dump_id")).with_columns(rank="owner")
+    held = with_bundles(ours, told)
     marked = held.with_columns(is_ended=_ended(), is_late=_late())
     paired = held.filter("is_p2p").select(*GROUP).unique().collect(engine="streaming")
     pending = _pending(marked)

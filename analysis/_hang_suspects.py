@@ -34,7 +34,7 @@ def suspects_of(
     """Return one row per rank that holds up others, waits, or left no dump.
 
     Args:
-        roots: Rows of `roots_of`.
+        roots: Rows of `roots_with_behind`, with those of `behind_of`.
         found: Operations, who stands at them and whom they wait for.
         dumps: Rows of `dumps_of`, with `is_elsewhen`.
         expected: Every rank of the hang.
@@ -50,10 +50,25 @@ def suspects_of(
     held = _awaited_most(found).with_columns(is_held=pl.lit(value=True))
     waits = _waiting(found)
     candidates = rows.filter("is_candidate").join(held, on=RANK, how="left")
+    candidates = _explained(candidates)
     others = rows.filter(~pl.col("is_candidate")).join(waits, on=RANK, how="left")
     every = pl.concat([candidates, others], how="diagonal_relaxed")
     told = every.join(_last_done(progress), on=RANK, how="left")
     return _named(told).sort(*HANG, "order", "rank")
+
+
+def _explained(candidates: pl.DataFrame) -> pl.DataFrame:
+    """Give candidates that nobody waits for the rule that makes them one."""
+    has_rule, is_gone = pl.col("rule").is_not_null(), pl.col("dump_id").is_null()
+    other = (
+        pl.when(is_gone).then(pl.lit("no_dump_either")).otherwise(pl.lit("asked_less"))
+    )
+    less = {"group_id": "group", "parallel_kind": "kind", "sequence": "number"}
+    filled = {
+        name: pl.when(has_rule | is_gone).then(name).otherwise(f"less_{part}")
+        for name, part in less.items()
+    }
+    return candidates.with_columns(rule=pl.coalesce("rule", other), **filled)
 
 
 def _named(rows: pl.DataFrame) -> pl.DataFrame:

@@ -24,10 +24,26 @@ _KINDS: Final = (
 _CANDIDATES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
         "never_entered": ("never entered {}, where {}{}", "place", "stand", "asked"),
-        "stands_elsewhere": ("is not at {}, where {}{}", "place", "stand", "asked"),
+        "stands_elsewhere": (
+            "is not at {}, where {} (it asked for that; its GPU has not reached it)",
+            "place",
+            "stand",
+        ),
         "never_sent": ("never sent what rank {} waits for", "waiting"),
         "never_received": ("never took what rank {} sends", "waiting"),
-        "no_dump": ("left no dump, and may not be at {}, where {}", "place", "stand"),
+        "no_dump": (
+            "left no dump, and may not be at {}, where {}{}",
+            "place",
+            "stand",
+            "instead",
+        ),
+        "no_dump_either": ("left no dump either, and nobody waits for it directly",),
+        "asked_less": (
+            "asked for {} collectives of {}, where another asked for {}",
+            "sequence",
+            "group",
+            "less_most",
+        ),
         "other_kind": (
             "entered {} as number {} of group {}, others another kind",
             "did_kind",
@@ -75,8 +91,13 @@ def with_evidence(suspects: pl.DataFrame) -> pl.DataFrame:
     """
     last = phrase(" (it asked for {} {} last)", "last_kind", "last_sequence")
     empty = pl.when(pl.col("entries") == 0).then(pl.lit(" (its buffer is empty)"))
+    # ranks of an all-to-all have sizes of their own: a wrong one shows in none of them
+    instead = pl.when(pl.col("kind") == "alltoall").then(
+        pl.lit(", unless one of those entered a wrong size, which it would not show")
+    )
     rows = suspects.with_columns(
         place=place_words(),
+        instead=pl.coalesce(instead, pl.lit("")),
         group=short_group(),
         stand=_ranks(pl.col("here")),
         asked=pl.coalesce(last, empty, pl.lit("")),
@@ -95,7 +116,7 @@ def with_evidence(suspects: pl.DataFrame) -> pl.DataFrame:
         pl.lit("waits, and its dump does not tell where"),
     ]
     return rows.with_columns(evidence=pl.coalesce(told)).drop(
-        "place", "group", "stand", "asked"
+        "place", "group", "stand", "asked", "instead"
     )
 
 

@@ -39,7 +39,7 @@ class Hangs(Table):
         "When the last rank asked for its last operation.", nullable=True
     )
     ranks_expected = c.number("Ranks that its groups name.")
-    ranks_seen = c.number("Ranks that left a dump or answered.")
+    ranks_seen = c.number("Ranks that left a dump, or answered a poll.")
     ranks_elsewhen = c.number("Ranks whose dump is older than what others finished.")
     ranks_missing = c.number("Ranks without a dump.")
     ranks_waiting = c.number("Ranks that wait for others.")
@@ -121,7 +121,8 @@ def find_hangs(
     One rule for all: each rank stands at the oldest operation that it has not finished,
     and waits for the members that do not stand there with it, or entered something
     else. Following who waits for whom leads to ranks that wait for nobody else: those
-    are named, at most four. A rank that waits is excused by what it waits for.
+    are named, at most four. A rank that waits is excused by what it waits for, unless
+    it is one of at most four that asked for less than others: its host stopped, too.
 
     Args:
         collectives: What dumps hold of collectives.
@@ -185,7 +186,7 @@ def _compute(frames: Frames, thresholds: Thresholds) -> Results:
 
 ANALYSIS: Final = Analysis(
     name="hangs",
-    version=1,
+    version=2,
     describes="Which ranks a hang began in, from dumps and polls",
     inputs=(Collectives, GroupStatus, Attempts),
     outputs=(Hangs, HangSuspects, HangWaits),

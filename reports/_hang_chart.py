@@ -107,25 +107,19 @@ def _bars(hang: Mapping[str, Any], placed: pl.DataFrame) -> Chart:
     from reports.charts import bars
 
     numbers = _steps(placed)
-    step = pl.col("depth")
-    first = (
-        pl.when(step == 0)
-        .then(pl.lit("candidate"))
-        .when(step == 1)
-        .then(pl.lit("waits for it"))
-        .otherwise(phrase("{} ranks away", step))
-    )
+    step, is_named = pl.col("depth"), pl.lit(value=placed["is_candidate"].any())
     what = phrase("{} {}", "parallel_kind", "kind").str.strip_chars()
-    meaning = pl.when(step == 0).then(pl.lit("broken")).otherwise(pl.lit("waiting"))
+    is_root = (step == 0) & is_named
+    meaning = pl.when(is_root).then(pl.lit("broken")).otherwise(pl.lit("waiting"))
     drawn = numbers.select(
-        label=phrase("{}: {}", first, what).str.strip_chars(": "),
+        label=phrase("{}: {}", step, what),
         value=pl.col("ranks").cast(pl.Float64),
         meaning=meaning,
         text=said_by("ranks", grouped),
     )
     return Chart(
         name="hangs-graph",
-        title="How many ranks wait, by how far from the candidates [ranks]",
+        title="How many ranks wait, by steps to a candidate (0: itself) [ranks]",
         summary=f"{plural(numbers.height, 'bar')}; too many ranks to draw each, so"
         " those that wait alike are one bar.",
         spec=bars.ranking(drawn, "ranks [1]", (("label", "who"), ("text", "ranks"))),
@@ -166,7 +160,7 @@ def _steps(placed: pl.DataFrame) -> pl.DataFrame:
 def _nodes(placed: pl.DataFrame) -> pl.DataFrame:
     """Return nodes with their places: rows by depth, in the order of ranks."""
     place = (pl.int_range(pl.len()) + 0.5) / pl.len()
-    root = pl.col("role") == "candidate"
+    root = pl.col("is_candidate")
     colour = pl.when(root).then(pl.lit("broken")).otherwise(pl.lit("waiting"))
     ink = pl.when(root).then(pl.lit(PAPER)).otherwise(pl.lit(INK))
     return placed.sort("depth", "rank").select(
@@ -185,7 +179,8 @@ def _nodes(placed: pl.DataFrame) -> pl.DataFrame:
 
 def _captions(nodes: pl.DataFrame) -> list[str]:
     rows = int(nodes["depth"].max() or 0) + 1  # type: ignore[arg-type]
-    first = ["where it began", "wait for it"]
+    begun = nodes["meaning"].eq("broken").any()
+    first = ["where it began" if begun else "could have begun", "wait for it"]
     return [*first[:rows], *(f"{row} ranks away" for row in range(2, rows))]
 
 

@@ -7,6 +7,7 @@ import polars as pl
 
 from reports import _sql
 from reports._numbers import grouped, utc
+from reports._overlap_words import both_in_words
 from reports._runs import MOST_ROWS
 from reports._section import Column, Listing, Scope
 from reports._words import name, plural, said
@@ -23,7 +24,7 @@ ${where}ORDER BY last_ns DESC, run_id, hang_id"""
 _COLUMNS: Final = (
     Column("Rank"),
     Column("Role", "A candidate: where it may have begun. Blocked: only waits."),
-    Column("Wait for it", "Ranks that wait for it directly.", is_number=True),
+    Column("Ranks waiting for it", "Ranks that wait for it directly.", is_number=True),
     Column("Evidence"),
     Column("Asked for last"),
 )
@@ -108,8 +109,8 @@ def rank_name(row: Mapping[str, Any]) -> str:
 def operation(row: Mapping[str, Any]) -> str:
     """Return the operation of a row: its kind and number."""
     number = f" {grouped(row['sequence'])}" if row["sequence"] is not None else ""
-    axis = f"{row['parallel_kind']} " if row["parallel_kind"] else ""
-    return f"{axis}{name(row['kind'] or 'collective', 30)}{number}"
+    kind = str(row["kind"] or "collective")
+    return f"{both_in_words(row['parallel_kind'] or 'unknown', kind)}{number}"
 
 
 def _last(row: Mapping[str, Any]) -> str:

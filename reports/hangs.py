@@ -18,18 +18,23 @@ RULE: Final = (
     "One rule for every hang: a rank stands at the oldest operation that it has not"
     " finished, and waits for the members of that group who do not stand there with it"
     " or who entered something else. Who waits is excused, unless others finished what"
-    " it still has open. Following who waits for whom ends at ranks that wait for"
-    " nobody else: those are the candidates. A rank without a dump is one only where"
-    " nothing else explains the wait; more than four are counted and not named."
+    " it still has open, or unless it is one of at most four that asked for fewer"
+    " collectives of a group than the rest: its host may have stopped, too. Following"
+    " who waits for whom ends at ranks that wait for nobody else: those are the"
+    " candidates. Ranks without a dump are candidates only where nothing else explains"
+    " the wait, and then all of them; more than four candidates are counted and not"
+    " named."
 )
 
 #: What candidates did, by the rule that found them.
 _DID: Final[Mapping[str, str]] = {
     "never_entered": "never entered {op}",
-    "stands_elsewhere": "wait{s} elsewhere while others stand at {op}",
+    "stands_elsewhere": "asked for {op}, and did not reach it",
     "never_sent": "never sent what the next rank waits for",
     "never_received": "never took what another rank sends",
     "no_dump": "left no dump",
+    "no_dump_either": "left no dump either",
+    "asked_less": "asked for less than the rest",
     "other_kind": "entered another collective than the rest",
     "other_size": "entered {op} with another size than the rest",
     "other_dtype": "entered {op} with another number format than the rest",
@@ -90,13 +95,18 @@ def _of(rows: pl.DataFrame, hang: Mapping[str, Any]) -> pl.DataFrame:
 
 def _heading(hang: Mapping[str, Any], suspects: pl.DataFrame, count: int) -> str:
     when = f" at {utc(hang['last_ns'])}" if hang["last_ns"] is not None else ""
-    before = f"{grouped(count)} hangs; the last: run" if count > 1 else "Run"
-    run = f"{before} {name(hang['run_id'], 30)} hung{when}"
+    before = f"{grouped(count)} possible hangs; the last: run" if count > 1 else "Run"
+    run = f"{before} {name(hang['run_id'], 30)}"
     named = suspects.filter("is_candidate")
     if named.is_empty():
-        return f"{run}, and where it began is not known: {name(hang['verdict'], 160)}."
+        told = name(hang["verdict"], 160)
+        return (
+            f"{run} has operations open{when}, and where that began is not known:"
+            f" {told}."
+        )
     waiting = suspects.filter(pl.col("role") == "blocked").height
-    return f"{run}: {_who(named)}; {plural(waiting, 'rank waits', 'ranks wait')}."
+    waits = plural(waiting, "rank waits", "ranks wait")
+    return f"{run} hung{when}: {_who(named)}; {waits}."
 
 
 def _who(named: pl.DataFrame) -> str:
@@ -117,7 +127,8 @@ def _who(named: pl.DataFrame) -> str:
 
 def _seen(hang: Mapping[str, Any]) -> str:
     seen, expected = grouped(hang["ranks_seen"]), grouped(hang["ranks_expected"])
-    said = f"{seen} of {expected} ranks left a dump or answered"
+    did = "answered the poll" if hang["source"] == "polls" else "left a dump"
+    said = f"{seen} of {expected} ranks {did}"
     if hang["ranks_elsewhen"]:
         older = plural(hang["ranks_elsewhen"], "dump")
         said += f"; {older} older than what others finished, and not used"

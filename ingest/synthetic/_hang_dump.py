@@ -2,11 +2,28 @@
 
 import random
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from ingest.synthetic._hang_layout import Group, Operation
 from ingest.synthetic._hang_machine import numbers_of
 from ingest.synthetic._hang_seen import Recorder, Seen
+
+#: What a batch tells of each of its parts, whatever became of it.
+_UNSEEN: Final = {
+    "time_discovered_started_ns": None,
+    "time_discovered_completed_ns": None,
+    "retired": False,
+    "state": "scheduled",
+}
+
+#: What the entry of a whole batch tells of what is in it.
+_WHOLE: Final = {
+    "profiling_name": "nccl:coalesced",
+    "input_sizes": [],
+    "input_dtypes": [],
+    "output_sizes": [],
+    "output_dtypes": [],
+}
 
 
 def dump_of(
@@ -27,10 +44,14 @@ def dump_of(
         times, name = seen.times(place), operation.group
         told = {"record_id": place, "pg_id": ids[name]} | times
         entry = _entry(seen.rank.number, operation, by_name[name], number)
+        if recorder.batches and operation.peer is not None:
+            entries.append(told | entry | _UNSEEN)
+            entry |= _WHOLE
         entries.append(told | entry)
         status[name][0] = number
         if times["retired"]:
             status[name][1] = number
+    entries = [entry | {"record_id": n} for n, entry in enumerate(entries)]
     kept = [e for e in entries if not (recorder.only_active and e["retired"])]
     statuses = {str(ids[name]): _status(*found) for name, found in status.items()}
     return _document(recorder, groups) | {

@@ -17,6 +17,8 @@ Kind = Literal[
     "group_starved",
     "gpu_error",
     "gpu_stuck",
+    "second_fault",
+    "node_dead",
     "finished",
     "moments",
 ]
@@ -32,6 +34,9 @@ HANGS: Final[tuple[Kind, ...]] = (
 
 #: Part of the programs in which faults lie.
 _FROM, _TO = 0.4, 0.9
+
+#: Ranks of a node that dies.
+NODE_RANKS: Final = 4
 
 #: Kinds in which every rank has a message of the same size.
 _EVEN: Final = ("all_reduce", "_all_gather_base", "_reduce_scatter_base")
@@ -62,6 +67,8 @@ def break_ranks(kind: Kind, ranks: Sequence[Rank], draws: random.Random) -> Faul
     """
     if kind in {"finished", "moments"}:
         return Fault(kind, (), {})
+    if kind in {"second_fault", "node_dead"}:
+        return Fault(kind, _SEVERAL[kind](ranks, draws), {})
     number = draws.randrange(len(ranks))
     rank = ranks[number]
     fault = Fault(kind, (number,), {})
@@ -77,6 +84,33 @@ def break_ranks(kind: Kind, ranks: Sequence[Rank], draws: random.Random) -> Faul
     else:
         rank.program = _CHANGES[kind](rank.program, place, operation, draws)
     return fault
+
+
+def _two_faults(ranks: Sequence[Rank], draws: random.Random) -> tuple[int, ...]:
+    """Stop two GPUs, and their hosts soon after; all other hosts go on asking."""
+    for rank in ranks:
+        rank.ahead = len(rank.program)
+    numbers = tuple(sorted(draws.sample(range(len(ranks)), 2)))
+    for number in numbers:
+        rank = ranks[number]
+        rank.does = _place("second_fault", rank.program, draws)
+        rank.asks = rank.does + draws.randint(1, 6)
+    return numbers
+
+
+def _dead_node(ranks: Sequence[Rank], draws: random.Random) -> tuple[int, ...]:
+    """Stop all ranks of a node, each where it is."""
+    first = draws.randrange(len(ranks) // NODE_RANKS) * NODE_RANKS
+    numbers = tuple(range(first, first + NODE_RANKS))
+    for number in numbers:
+        rank = ranks[number]
+        rank.asks = _place("node_dead", rank.program, draws)
+    return numbers
+
+
+_SEVERAL: Final[
+    Mapping[Kind, Callable[[Sequence[Rank], random.Random], tuple[int, ...]]]
+] = MappingProxyType({"second_fault": _two_faults, "node_dead": _dead_node})
 
 
 def _place(kind: Kind, program: Sequence[Operation], draws: random.Random) -> int:

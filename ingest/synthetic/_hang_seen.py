@@ -21,6 +21,7 @@ class Recorder:
         with_timing: Whether starts and durations are recorded.
         bases: By group, the number of its collectives before the programs start.
         started_ns: When the programs start. [ns]
+        batches: Whether sends and receives are asked for in batches, of one each.
     """
 
     version: str
@@ -29,6 +30,7 @@ class Recorder:
     with_timing: bool
     bases: Mapping[str, int]
     started_ns: int
+    batches: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,12 +10,12 @@ import pickle
 import random
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
 from ingest.synthetic._hang_dump import dump_of
-from ingest.synthetic._hang_faults import HANGS, Fault, Kind, break_ranks
+from ingest.synthetic._hang_faults import HANGS, NODE_RANKS, Fault, Kind, break_ranks
 from ingest.synthetic._hang_layout import Layout, drawn_layout
 from ingest.synthetic._hang_machine import Machine, Rank
 from ingest.synthetic._hang_program import Programs
@@ -62,25 +62,33 @@ class Hang:
 
 
 def drawn_hang(
-    kind: Kind, seed: int, layout: Layout | None = None, started_ns: int = STARTED_NS
+    kind: Kind,
+    seed: int,
+    layout: Layout | None = None,
+    started_ns: int = STARTED_NS,
+    *,
+    batches: bool = False,
 ) -> Hang:
     """Return the dumps of a job.
 
     Args:
         kind: What goes wrong: one of HANGS; `gpu_error`: a GPU whose last operations
             are not seen to end; `gpu_stuck`: one that stops while its host goes on;
+            `second_fault`: two of them, whose hosts stop, too; `node_dead`: four ranks;
             `finished`, `moments`: healthy, dumped at the end or one after the other.
         seed: Seed of every draw.
         layout: How the ranks are laid out; drawn where None.
         started_ns: When the programs start.
+        batches: Whether sends and receives are asked for in batches.
     """
     draws = random.Random(f"hang {kind} {seed}")  # noqa: S311 - no secret depends on it
-    layout = layout or drawn_layout(draws)
+    layout = layout or _layout(kind, draws)
     programs, steps = Programs(layout), 12 if kind == "moments" else 2
     ranks = [_rank(n, programs, steps, draws) for n in range(layout.ranks)]
     fault = break_ranks(kind, ranks, draws)
     Machine(ranks, layout.groups(), draws).run()
     recorder, groups = _recorder(layout, draws, started_ns), layout.groups()
+    recorder = replace(recorder, batches=batches)
     lost = _lost(fault, ranks, draws)
     dumps: dict[int, dict[str, Any]] = {}
     for rank in ranks:
@@ -98,6 +106,14 @@ def write_hang(hang: Hang, folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for name, data in hang.files().items():
         (folder / name).write_bytes(data)
+
+
+def _layout(kind: Kind, draws: random.Random) -> Layout:
+    """Draw a layout; of a job that a dead node leaves more than half of, for that."""
+    layout = drawn_layout(draws)
+    while kind == "node_dead" and layout.ranks <= 2 * NODE_RANKS:
+        layout = drawn_layout(draws)
+    return layout
 
 
 def _rank(number: int, programs: Programs, steps: int, draws: random.Random) -> Rank:
@@ -122,6 +138,8 @@ def _lost(fault: Fault, ranks: Sequence[Rank], draws: random.Random) -> set[int]
 
     Where the only rank that waits for the fault leaves no dump, nothing leads to it.
     """
+    if fault.kind == "node_dead":
+        return set(fault.ranks)
     lost = set(fault.ranks) if fault.kind == "rank_dead" else set()
     places = Counter(operation.group for r in ranks if (operation := r.operation))
     told = [

@@ -15,7 +15,7 @@ from ingest.times import SECOND_NS
 DATA: Final = "hang16"
 
 #: Two tensor ranks, two replicas, four stages; small, so that its dumps are.
-LAYOUT: Final = Layout(tp=2, dp=2, pp=4, ep=1, layers=1, micro_batches=4, hidden=4_096)
+LAYOUT: Final = Layout(tp=2, dp=2, pp=4, ep=1, layers=1, micro_batches=8, hidden=4_096)
 
 #: When it starts: a few minutes after the other samples.
 _STARTED: Final = datetime(2026, 3, 2, 9, 12, tzinfo=UTC)

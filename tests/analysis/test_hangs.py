@@ -105,7 +105,26 @@ def test_a_rank_without_a_dump_is_named_where_nothing_else_explains_it() -> None
 
 
 def test_a_blocked_rank_is_excused_by_what_it_waits_for() -> None:
-    # 3 never enters the tensor group 2-3; 2 waits there, and 0 and 1 for 2 and 3
+    # 3 never enters the tensor group 2-3; 2 waits there, and 0 and 1 for 2 and 3;
+    # the host of 2 has asked for what 0 and 1 wait in, its GPU has not reached it
+    tp = {"group_id": "1:[2,3]", "group_size": 2, "parallel_kind": "tp"}
+    read = rows(
+        [
+            *(done(r, 1) for r in range(4)),
+            *(done(r, 2) | tp for r in (2, 3)),
+            entry(2, 3) | tp,
+            *(entry(r, 4, sequence=2) for r in (0, 1, 2)),
+        ]
+    )
+    found = find(read)
+    assert named(found) == [3]
+    depth = dict(found[HangSuspects].select("rank", "depth").rows())
+    assert depth == {3: 0, 2: 1, 0: 1, 1: 1}
+
+
+def test_a_blocked_rank_whose_host_stopped_asking_is_named_too() -> None:
+    # 3 never enters the tensor group 2-3; 2 waits there, and has not asked for what
+    # 0 and 1 wait in: its host may have stopped as well
     tp = {"group_id": "1:[2,3]", "group_size": 2, "parallel_kind": "tp"}
     read = rows(
         [
@@ -115,10 +134,24 @@ def test_a_blocked_rank_is_excused_by_what_it_waits_for() -> None:
             *(entry(r, 4, sequence=2) for r in (0, 1)),
         ]
     )
-    found = find(read)
-    assert named(found) == [3]
-    depth = dict(found[HangSuspects].select("rank", "depth").rows())
-    assert depth == {3: 0, 2: 1, 0: 1, 1: 1}
+    assert named(find(read)) == [2, 3]
+
+
+def test_a_rank_that_is_behind_and_that_nobody_waits_for_is_named() -> None:
+    # 3 never enters; 1 has asked for less than 0 in their group, where all has ended
+    tp = {"group_id": "1:[0,1]", "group_size": 2, "parallel_kind": "tp"}
+    found = find(
+        rows(
+            [*(done(r, 1) for r in range(4)), *(entry(r, 2) for r in range(3))],
+            [status(0, 5, 5) | tp, status(1, 4, 4) | tp],
+        )
+    )
+    suspects = found[HangSuspects].filter("is_candidate").sort("rank")
+    assert suspects.select("rank", "rule", "depth").rows() == [
+        (1, "asked_less", 0),
+        (3, "never_entered", 0),
+    ]
+    assert "asked for 4 collectives" in suspects["evidence"][0]
 
 
 @pytest.mark.parametrize(

@@ -20,8 +20,8 @@ def build(rows: Rows, scope: Scope) -> Content:
 
 def test_the_heading_names_the_ranks_and_what_they_did(scope: Scope) -> None:
     assert build(hangs(), scope).heading == (
-        f"Run {RUN} hung at 2026-11-18 12:06 UTC: rank 5 never entered tp allreduce 41;"
-        " 7 ranks wait."
+        f"Run {RUN} hung at 2026-11-18 12:06 UTC: rank 5 never entered TP"
+        " all-reduce 41; 7 ranks wait."
     )
 
 
@@ -31,7 +31,7 @@ def test_more_than_four_are_not_named(scope: Scope) -> None:
     for row in rows[HangSuspects]:
         row["is_candidate"] = False
     heading = build(rows, scope).heading
-    assert heading.endswith("and where it began is not known: six fit.")
+    assert heading.endswith("and where that began is not known: six fit.")
 
 
 def test_dumps_without_a_hang_are_said_to_show_none(scope: Scope) -> None:
