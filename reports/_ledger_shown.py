@@ -13,7 +13,7 @@ from reports import _ledger
 from reports._ledger import Account, Unit
 from reports._numbers import THIN, apportion, brief, part_in_words, rounding_unit
 from reports._section import Scope
-from reports.dollars import BELOW_CENT, CENT, rounding_unit_usd
+from reports.dollars import rounding_unit_usd
 
 #: What shares are rounded to: a tenth of a percent. [1]
 SHARE_UNIT: Final = Decimal("0.001")
@@ -45,9 +45,10 @@ class Shown:
         return part_in_words(self.share, exact, SHARE_UNIT)
 
     def usd_in_words(self) -> str:
-        """Return the cost as a sentence says it: less than a cent is said to be."""
-        if self.gpu_ns and self.usd < CENT:
-            return BELOW_CENT
+        """Return the cost with the digits of the table; never none for something."""
+        if self.gpu_ns and not self.usd:
+            least = Decimal(1).scaleb(int(self.usd.as_tuple().exponent))
+            return f"<{THIN}{least:f}{THIN}USD"
         return self.said_usd()
 
     def said_usd(self) -> str:

@@ -11,7 +11,7 @@ from reports._numbers import THIN, duration, grouped
 from reports._runs import MOST_ROWS
 from reports._section import About, Chart, Scope
 from reports._words import name, plural, said
-from reports.dollars import BELOW_CENT, dollars, in_words, price_sql
+from reports.dollars import dollars, in_words, price_sql
 from reports.theme import Meaning
 
 _SQL: Final = """\
@@ -143,8 +143,7 @@ def _usd(rows: pl.DataFrame, column: str, scope: Scope) -> list[float | None]:
 def _drawn(row: Mapping[str, Any], *, several: bool) -> dict[str, Any]:
     amount = in_words(Decimal(str(row["usd"])))
     is_most = row["is_bound"] and row["scope"] != "everything"
-    is_little = amount == BELOW_CENT
-    bound = f"\N{LESS-THAN OR EQUAL TO}{THIN}" if is_most and not is_little else ""
+    bound = f"\N{LESS-THAN OR EQUAL TO}{THIN}" if is_most else ""
     label, ratio = _repair_answers.called(row["repair"]), row["slowdown_ratio"]
     share = f" ({100 * (1 - 1 / ratio):.1f}{THIN}%)" if ratio else ""
     return {

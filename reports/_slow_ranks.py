@@ -11,7 +11,7 @@ from reports._runs import MOST_ROWS
 from reports._section import About, Chart, Column, Listing, Scope
 from reports._texts import named, said_by
 from reports._words import name, plural, said
-from reports.dollars import dollars
+from reports.dollars import dollars, figure
 
 if TYPE_CHECKING:
     from decimal import Decimal
@@ -164,7 +164,7 @@ def _row(row: dict[str, object], unit: _ledger.Unit, scope: Scope) -> tuple[str,
         percent(float(str(row["slowdown_ratio"])) - 1),
         f"{grouped(first)} to {grouped(last)}",
         compact(unit.of(lost)),
-        compact(usd),
+        figure(usd),
         said(str(row["cause"])),
         name(str(row["evidence"] or ""), 400),
     )

@@ -14,11 +14,15 @@ NS_PER_GPU_HOUR: Final = 3_600_000_000_000
 #: Joules of a kilowatt-hour.
 J_PER_KWH: Final = 3_600_000
 
-#: Smallest amount that is said in words: less is said to be less. [USD]
+#: Below this, two significant digits say enough of an amount. [USD]
 CENT: Final = Decimal("0.01")
 
-#: What is said of less than a cent.
-BELOW_CENT: Final = f"<\N{NARROW NO-BREAK SPACE}{CENT}\N{NARROW NO-BREAK SPACE}USD"
+#: Less than this is said to be less: its digits say nothing to anybody. [USD]
+_LEAST: Final = Decimal("0.000001")
+
+#: Significant digits of an amount, and of one below a cent. [1]
+_DIGITS: Final = 3
+_DIGITS_BELOW_CENT: Final = 2
 
 #: Below this a cent is too coarse to tell accounts apart.
 _CENTS_FROM: Final = 10
@@ -101,15 +105,16 @@ def price_sql(prices: Mapping[str, Price]) -> str:
 
 
 def in_words(amount: Decimal) -> str:
-    """Return an amount with three significant digits and its unit."""
-    if is_below_cent(amount):
-        return BELOW_CENT
-    return f"{compact(amount)}\N{NARROW NO-BREAK SPACE}USD"
+    """Return an amount with its unit: three significant digits, two below a cent."""
+    return f"{figure(amount)}\N{NARROW NO-BREAK SPACE}USD"
 
 
-def is_below_cent(amount: Decimal) -> bool:
-    """Whether an amount is something, and less than a cent."""
-    return 0 < amount < CENT
+def figure(amount: Decimal) -> str:
+    """Return an amount as it stands under a title that says its unit."""
+    if 0 < amount < _LEAST:
+        return f"<\N{NARROW NO-BREAK SPACE}{_LEAST:f}"
+    is_little = 0 < amount < CENT
+    return compact(amount, _DIGITS_BELOW_CENT if is_little else _DIGITS)
 
 
 def rate_in_words(price: Price) -> str:

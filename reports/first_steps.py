@@ -19,7 +19,7 @@ from reports._runs import NS_PER_DAY
 from reports._savings import Saving
 from reports._section import Cell, Column, Content, Link, Listing, Scope, Section
 from reports._words import plural
-from reports.dollars import BELOW_CENT, in_words, is_below_cent
+from reports.dollars import in_words
 
 #: Rows of the table: more is not what is done first.
 _MOST: Final = 5
@@ -43,8 +43,8 @@ def build(frames: Frames, scope: Scope) -> Content:
     return Content(
         heading=_heading(found[0]),
         paragraphs=[
-            *([f"Beside repairs, {look}."] if look else []),
             _JOINT,
+            *([f"Beside repairs, {look}."] if look else []),
             *_repair_joint.said(answers, scope),
             *_sampled(found[:_MOST]),
             *withheld,
@@ -69,9 +69,8 @@ def _without(look: str, withheld: list[str]) -> Content:
 
 def _heading(first: Repair) -> str:
     saves = first.saves
-    is_little = is_below_cent(saves.usd)
-    bound = "at most " if first.is_bound and not is_little else ""
-    said = BELOW_CENT if is_little else saves.said
+    bound = "at most " if first.is_bound else ""
+    said = _here("", saves)
     over = f" in the {duration(saves.seen_ns)} seen" if saves.seen_ns else ""
     if saves.per_day is not None and not _is_short(saves):
         over = f", {in_words(saves.per_day)} a day"
@@ -158,7 +157,8 @@ def _row(repair: Repair, *, has_one_span: bool) -> tuple[Cell, ...]:
 def _here(before: str, saves: Saving) -> str:
     """Return the saving with the digits of the ledger; never none for something."""
     is_nothing = not any(digit in saves.said for digit in "123456789")
-    return BELOW_CENT if saves.usd and is_nothing else before + saves.said
+    said = in_words(saves.usd) if is_nothing else saves.said
+    return said if said.startswith("<") else before + said
 
 
 def _a_day(before: str, saves: Saving) -> str:
@@ -173,8 +173,6 @@ def _ahead(before: str, usd: Decimal | None, saves: Saving) -> str:
         return "not known: traces are samples"
     if usd is None:
         return "not known"
-    if is_below_cent(usd):
-        return BELOW_CENT
     return before + in_words(usd) if usd else "no steps left"
 
 

@@ -65,8 +65,9 @@ def test_rows_are_rounded_to_dollars_or_cents() -> None:
     assert rounding_unit_usd(Decimal("0.0461")) == Decimal("0.00001")
 
 
-def test_less_than_a_cent_is_said_to_be() -> None:
-    assert in_words(Decimal("0.0099")).replace("\u202f", " ") == "< 0.01 USD"
+def test_less_than_a_cent_has_two_digits() -> None:
+    assert in_words(Decimal("0.00594")).replace("\u202f", " ") == "0.0059 USD"
+    assert in_words(Decimal("0.0000001")).replace("\u202f", " ") == "< 0.000001 USD"
     assert in_words(Decimal("0.01")).replace("\u202f", " ") == "0.0100 USD"
     assert in_words(Decimal(0)).replace("\u202f", " ") == "0 USD"
 

@@ -29,7 +29,7 @@ def test_a_hang_is_looked_at_where_nothing_else_stands_out(scope: Scope) -> None
 def test_a_hang_is_said_beside_repairs(scope: Scope) -> None:
     content = built(dict(pod()) | dict(pod_hangs.hangs()), scope)
     assert content.heading.startswith("First: ")
-    assert content.paragraphs[0].startswith("Beside repairs, look at rank 5: ")
+    assert content.paragraphs[1].startswith("Beside repairs, look at rank 5: ")
 
 
 def test_answers_that_cannot_be_relied_on_are_said_to_be_withheld(

@@ -113,19 +113,20 @@ def test_the_sentence_has_the_digits_of_the_table(scope: Scope) -> None:
     )
 
 
-def test_sentences_say_less_than_a_cent_where_the_table_has_its_digits(
+def test_below_a_cent_sentences_have_the_digits_of_the_table(
     small: dict[Any, Any], scope: Scope
 ) -> None:
     frames = framed(small)
     page = lost_time.build(frames, scope)
     assert plain(page.listings[0].total[4]) == "0.0001093"
     heading = plain(cost.build(frames, scope).heading)
-    assert heading.startswith("0.1574 GPU-seconds, < 0.01 USD. 5.6 %")
-    assert "0.000" not in heading + page.heading
+    assert heading.startswith("0.1574 GPU-seconds, 0.0001093 USD. 5.6 %")
+    rows = {row[0]: plain(row[4]) for row in page.listings[0].rows}
     assert page.heading.startswith("The largest account beside useful work is idle")
-    first = plain(first_steps.build(frames, scope).heading)
-    # the slow GPU of the pod costs dollars, whatever the ledger holds
-    assert "0.000" not in first
+    assert f"{rows['idle']} USD" in plain(page.heading)
+    lost = sum(number(rows[name]) for name in rows if name != "productive")
+    assert f"{lost} USD went elsewhere" in heading
+    assert "<" not in heading + plain(page.heading)
 
 
 def test_runs_side_by_side_say_one_share_in_table_and_chart(scope: Scope) -> None:

@@ -43,7 +43,7 @@ def test_runs_that_were_seen_unequally_long_say_so_one_by_one() -> None:
     assert "≤ 180 USD if it went on so; seen for 6.00 h" in told
 
 
-def test_what_rounds_to_nothing_is_less_than_a_cent(scope: Scope) -> None:
+def test_what_rounds_to_nothing_is_not_said_to_be_nothing(scope: Scope) -> None:
     rows = lasting(12)
     rows[LostTime] = [
         rows[LostTime][0] | {"category": category, "gpu_ns": gpu_ns}
@@ -51,4 +51,4 @@ def test_what_rounds_to_nothing_is_less_than_a_cent(scope: Scope) -> None:
     ]
     (listing,) = first_steps.build(framed(rows), scope).listings
     saves = {row[0]: plain(row[1]) for row in listing.rows}
-    assert saves["feed input faster"] == "< 0.01 USD"
+    assert saves["feed input faster"] == "< 0.000001 USD"
