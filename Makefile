@@ -20,7 +20,7 @@ bench: setup ## speed and memory as ratios against named peers
 slow: setup ## proofs that take minutes
 	$(BIN)/python -m pytest -q -m slow
 
-properties: setup ## the tests with all examples of each property, not 25 of them
+properties: setup ## the tests with all examples of each property, not 12 of them
 	GPULEDGER_EXAMPLES=all $(BIN)/python -m pytest -q -n auto --dist loadfile
 
 mutants: setup ## damaged copies of each format: no traceback, no hang, no lost row
