@@ -33,6 +33,7 @@ def points(bins: pl.DataFrame, width: int, top: float, unit: float) -> pl.DataFr
         step=pl.col("from_step") + (width - 1) / 2,
         typical=pl.col("typical_ns").clip(0, top) / unit,
         slowest=pl.col("slowest_ns").clip(0, top) / unit,
+        is_above=pl.col("slowest_ns") > top,
         steps=pl.col("from_step").cast(pl.String) if steps is None else steps,
         slowest_text=said_by("slowest_ns", duration),
         typical_text=said_by("typical_ns", duration),

@@ -25,6 +25,13 @@ _MOST_SPELLS: Final = 6
 #: takes up to a hundred times as long.
 _MOST_TIMES: Final = 2.5
 
+#: What most steps stay below, with room: checkpoints do not squeeze the rest. [1]
+_MOST_STEPS: Final = 0.95
+_ROOM: Final = 1.1
+
+#: Room above the typical step that is drawn at least, as a multiple of it. [1]
+_LEAST_TIMES: Final = 1.2
+
 _SECOND_NS: Final = 1e9
 
 _SQL: Final = """\
@@ -120,8 +127,7 @@ def _described(bins: pl.DataFrame, spells: pl.DataFrame, strip: _Strip) -> Chart
     from reports.charts import strips
 
     typical = float(bins["typical_ns"].median() or 0)  # type: ignore[arg-type]
-    most = float(bins["slowest_ns"].max() or 0)  # type: ignore[arg-type]
-    top = min(most, _MOST_TIMES * typical) if typical else most
+    top = _top(bins["slowest_ns"], typical)
     unit, per = ("s", 1.0) if typical >= _SECOND_NS else ("ms", 1e-3)
     drawn = points(bins, strip.width, top, _SECOND_NS * per)
     shaded = bands(spells.head(_MOST_SPELLS), bins)
@@ -149,6 +155,15 @@ def _described(bins: pl.DataFrame, spells: pl.DataFrame, strip: _Strip) -> Chart
     )
 
 
+def _top(slowest: pl.Series, typical: float) -> float:
+    """Return the longest step that is drawn as long as it is. [ns]"""
+    most = float(slowest.max() or 0)  # type: ignore[arg-type]
+    if not typical:
+        return most
+    usual = _ROOM * float(slowest.quantile(_MOST_STEPS, "linear") or 0)
+    return min(most, _MOST_TIMES * typical, max(usual, _LEAST_TIMES * typical))
+
+
 def _summary(spells: pl.DataFrame, typical: float) -> str:
     first = "Two lines over the steps, of the slowest and of the median rank; the"
     typical_step = f" median rank takes {duration(typical)} a step"
@@ -167,7 +182,8 @@ def _sample(bins: pl.DataFrame, spells: pl.DataFrame, strip: _Strip, top: float)
         told.append(f"a point is the median of {grouped(strip.width)} steps")
     above = int((bins["slowest_ns"] > top).sum())
     if above:
-        told.append(f"{plural(above, 'point')} above {duration(top)} drawn at the top")
+        points = plural(above, "step" if strip.width == 1 else "point")
+        told.append(f"{points} above {duration(top)} drawn as a triangle at the top")
     more = spells.height - _MOST_SPELLS
     if more > 0:
         told.append(f"{plural(more, 'spell')} that cost less not drawn")

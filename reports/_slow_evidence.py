@@ -6,10 +6,10 @@ from typing import Final
 import polars as pl
 
 from analysis import Frames
-from analysis.section_scores import SectionScores
+from analysis.section_scores import THRESHOLD, SectionScores
 from analysis.stragglers import StragglerEvidence
 from reports import _sql
-from reports._numbers import grouped, significant
+from reports._numbers import grouped, percent, significant
 from reports._runs import MOST_ROWS
 from reports._section import Column, Listing, Scope
 from reports._slow_ranks import who
@@ -116,16 +116,20 @@ def scores(frames: Frames, scope: Scope) -> list[Listing]:
         return []
     flagged = int(measured["is_flagged"].sum())
     shown = measured.head(_MOST_SCORES)
+    least = scope.provenance.thresholds.get("section_score_threshold", THRESHOLD)
+    slower = percent(1 / least - 1)
     return [
         Listing(
             title="Lowest scores as NVRx counts them"
-            f" ({flagged or 'none'} of {measured.height} flagged)",
+            f" ({flagged or 'none'} of {measured.height} flagged; NVRx flags from"
+            f" {slower} slower on, so that a smaller slowdown has no flag)",
             columns=(
                 Column("Rank"),
                 Column("Section", "Own work of a step, a kind of pass, or kernels."),
                 Column(
                     "Relative",
-                    "Least median of all ranks over its own: 0.5 is twice as slow.",
+                    "Least median of all ranks over its own: 0.5 is twice as slow,"
+                    f" flagged below {least:g}, which is {slower} slower.",
                     is_number=True,
                 ),
                 Column(

@@ -33,7 +33,8 @@ def strip(
     """Draw what the slowest and the typical rank took, with spells of who was slow.
 
     Args:
-        steps: `step`, `typical`, `slowest` and columns of tips; in order.
+        steps: `step`, `typical`, `slowest`, `is_above` (longer than it is drawn) and
+            columns of tips; in order.
         spells: `from_step`, `to_step`, `lane` (from zero), `label`, `is_late` (its
             words end with it) and columns of tips; may be empty.
         title: Title of the lengths, with their unit.
@@ -83,22 +84,31 @@ def _lines(
     wait = base.mark_area(color=COLOURS["waiting"], opacity=0.45, interpolate="linear")
     slowest = base.mark_line(color=INK, strokeWidth=1.4)
     typical = base.mark_line(color=COLOURS["productive"], strokeWidth=1.4)
+    above = base.transform_filter("datum.is_above").mark_point(
+        shape="triangle-up", filled=True, color=INK, size=44, opacity=1
+    )
     dots = base.mark_point(opacity=0, size=60)
     return [
         wait.encode(y=y, y2="typical:Q"),
         typical.encode(y="typical:Q"),
         slowest.encode(y="slowest:Q"),
+        above.encode(y="slowest:Q"),
         dots.encode(y="slowest:Q", tooltip=_parts.tooltip(tips)),
     ]
 
 
 def _bands(spells: pl.DataFrame, top: float, lane: float) -> list[alt.Chart]:
-    """Return a bar for each spell in its lane, and its shade over the lines."""
+    """Return a bar for each spell in its lane, and a frame about its lines.
+
+    It has no fill: that between the lines is what others wait.
+    """
     if spells.is_empty():
         return []
     base = alt.Chart(spells.with_columns(floor=pl.lit(0.0), edge=pl.lit(top)))
     across = base.encode(x=_x("from_step"), x2="to_step:Q")
-    shade = across.mark_rect(color=HEAT[1], opacity=0.35)
+    shade = across.mark_rect(
+        fillOpacity=0, stroke=HEAT[3], strokeWidth=1.2, strokeDash=[4, 3]
+    )
     bars = alt.Chart(spells.with_columns(end=pl.col("at") + lane * 0.16)).encode(
         x=_x("from_step"), x2="to_step:Q"
     )
