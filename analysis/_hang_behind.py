@@ -1,10 +1,17 @@
 """Ranks that have asked for less than others of their groups."""
 
+from typing import Final
+
 import polars as pl
 
 from analysis._hang_dumps import HANG, RANK
 from analysis._hang_graph import MOST
 from analysis._hang_members import GROUP
+from analysis._hang_operations import Operations
+
+#: Share of the dumps that must show a wait before ranks that are behind are named where
+#: no wait leads to anybody: in a job that runs, some ranks have nothing open. [1]
+LEAST_STANDING: Final = 0.75
 
 
 def behind_of(counts: pl.DataFrame, usable: pl.DataFrame) -> pl.DataFrame:
@@ -15,7 +22,8 @@ def behind_of(counts: pl.DataFrame, usable: pl.DataFrame) -> pl.DataFrame:
 
     Args:
         counts: How far ranks got in their groups.
-        usable: Ranks whose dumps are of one moment.
+        usable: Ranks of hangs whose dumps are of one moment, but for few: one that is
+            older than what others finished may have been written as its rank failed.
 
     Returns:
         Per rank the group in which it is furthest behind: `less_group`, `less_kind`
@@ -41,8 +49,16 @@ def behind_of(counts: pl.DataFrame, usable: pl.DataFrame) -> pl.DataFrame:
     )
 
 
+def _standing(found: Operations, dumps: pl.DataFrame) -> pl.DataFrame:
+    """Return the hangs in which most ranks stand at something."""
+    stands = found.standing.select(RANK).unique().with_columns(stands=1)
+    share = pl.col("stands").count() / pl.len()
+    rows = dumps.join(stands, on=RANK, how="left").group_by(HANG).agg(share=share)
+    return rows.filter(pl.col("share") >= LEAST_STANDING).select(HANG)
+
+
 def roots_with_behind(
-    roots: pl.DataFrame, behind: pl.DataFrame, awaited: pl.DataFrame
+    roots: pl.DataFrame, behind: pl.DataFrame, found: Operations, dumps: pl.DataFrame
 ) -> pl.DataFrame:
     """Return the roots together with few ranks that are behind in a hang.
 
@@ -52,19 +68,22 @@ def roots_with_behind(
     more than MOST, roots go that wait for each other and are not behind, then those
     without a dump; were it still too many, those count that are both, or the roots,
     where none is. It says nothing where too many roots are left, or where a rank
-    entered something else than the others, which explains the wait alone.
+    entered something else than the others, which explains the wait alone. Without any
+    root it says something where LEAST_STANDING of the ranks wait.
 
     Args:
         roots: Rows of `roots_with_missing`.
         behind: Rows of `behind_of`.
-        awaited: Whom operations wait for.
+        found: Operations, who stands at them and whom they wait for.
+        dumps: Rows of `dumps_of`.
 
     Returns:
         `run_id`, `hang`, `rank`.
     """
     held = roots.with_columns(is_root=pl.lit(value=True))
-    few = roots.filter(pl.len().over(HANG) <= MOST).select(HANG).unique()
-    wrong = awaited.filter(pl.col("rule").str.starts_with("other_"))
+    few = roots.filter(pl.len().over(HANG) <= MOST).select(HANG)
+    few = pl.concat([few, _standing(found, dumps).join(roots, on=HANG, how="anti")])
+    wrong = found.awaited.filter(pl.col("rule").str.starts_with("other_"))
     less = (
         behind.filter(pl.len().over(HANG) <= MOST)
         .join(few, on=HANG, how="semi")

@@ -93,7 +93,7 @@ def with_evidence(suspects: pl.DataFrame) -> pl.DataFrame:
     empty = pl.when(pl.col("entries") == 0).then(pl.lit(" (its buffer is empty)"))
     # ranks of an all-to-all have sizes of their own: a wrong one shows in none of them
     instead = pl.when(pl.col("kind") == "alltoall").then(
-        pl.lit(", unless one of those entered a wrong size, which it would not show")
+        pl.lit(", unless one there entered a wrong size")
     )
     rows = suspects.with_columns(
         place=place_words(),
