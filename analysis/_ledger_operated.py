@@ -54,9 +54,9 @@ def operated_cells(
     does not hide is exposed, and the basis says so; the same where replicas or the last
     stage are missing. Steps with lengths that cannot be are left out.
 
-    Time in which no operation of a rank is recorded is idle only in gaps as short as
-    launches explain, in steps of which no operation is missing: what longer ones were,
-    no tracer of operations tells.
+    Collection of garbage is idle. Time in which no operation of a rank is recorded is
+    idle only in gaps as short as launches explain, in steps of which no operation is
+    missing: what longer ones were, no tracer of operations tells.
 
     A step lasts from the first operation of any rank to that of the next step, where
     the trace has the next one and it begins within the length of a step, else to the

@@ -64,8 +64,8 @@ def split_waits(found: Replayed, windows: pl.DataFrame) -> pl.DataFrame:
 
     Returns:
         The windows that have rows, with straggler_wait, pipeline_bubble,
-        exposed_communication, productive, idle (short gaps with nothing on; nothing
-        tells of longer ones), bubble_limit and basis. [ns]
+        exposed_communication, productive, idle (collection of garbage, and short gaps
+        with nothing on; nothing tells of longer ones), bubble_limit and basis. [ns]
     """
     rows = found.rows
     start = pl.col("first_ns") + pl.col("begun")
@@ -88,7 +88,7 @@ def split_waits(found: Replayed, windows: pl.DataFrame) -> pl.DataFrame:
         pipeline_bubble=bubble,
         exposed_communication=pl.col("communication_ns"),
         productive=pl.col("compute_ns"),
-        idle=pl.col("short_ns"),
+        idle=pl.col("garbage_ns") + pl.col("short_ns"),
         basis=pl.lit("operations" if found.is_reliable else "operations_whole_bubble"),
     )
 
@@ -109,12 +109,13 @@ def without_waits(
     measured = spent(rows.with_columns(until_ns=START), alone)
     whole = complete.with_columns(is_whole=pl.lit(value=True))
     both = windows.join(measured, on=RANK_STEP).join(whole, on=RANK_STEP, how="left")
+    short = pl.when("is_whole").then("short_ns").otherwise(0)
     return both.with_columns(
         straggler_wait=pl.lit(0),
         pipeline_bubble=pl.lit(0),
         exposed_communication=pl.col("communication_ns"),
         productive=pl.col("compute_ns"),
-        idle=pl.when("is_whole").then("short_ns").otherwise(0),
+        idle=pl.col("garbage_ns") + short,
         bubble_limit=pl.lit(None, pl.Int64),
         basis=pl.lit("operations_include_wait"),
     )

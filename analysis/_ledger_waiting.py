@@ -11,6 +11,7 @@ from analysis._replay_kinds import (
     CLIP,
     DP_KINDS,
     EMBEDDING,
+    GARBAGE,
     LAYERNORM,
     OPTIMIZER,
     PASSES,
@@ -22,9 +23,9 @@ from analysis.intervals import END, START
 RANK_STEP: Final = ("step", "rank")
 
 #: What a rank does in an operation: compute, in passes or else; wait for other replicas
-#: of its stage; wait for other stages; move data with nobody that is seen; wait for all
-#: others to end theirs.
-_PASS, _COMPUTE, _REPLICAS, _STAGES, _MOVES, _AT_END = range(6)
+#: of its stage; wait for other stages; move data with nobody that is seen; collect
+#: garbage, which is no work; wait for all others to end theirs.
+_PASS, _COMPUTE, _REPLICAS, _STAGES, _MOVES, _GARBAGE, _AT_END = range(7)
 
 _ROLES: Final = {
     **dict.fromkeys(PASSES, _PASS),
@@ -32,12 +33,13 @@ _ROLES: Final = {
     **dict.fromkeys(DP_KINDS, _REPLICAS),
     **dict.fromkeys((*PEERS, EMBEDDING, CLIP), _STAGES),
     LAYERNORM: _MOVES,
+    GARBAGE: _GARBAGE,
 }
 
 #: What is measured of a step. [ns]
 MEASURES: Final = (
     *("replicas_ns", "stages_ns", "quiet_ns", "communication_ns", "compute_ns"),
-    "short_ns",
+    *("garbage_ns", "short_ns"),
 )
 
 #: Longest time with nothing on that launches and the host explain: a launch takes tens
@@ -65,8 +67,9 @@ def spent(rows: pl.DataFrame, windows: pl.DataFrame) -> pl.DataFrame:
         Columns of RANK_STEP and MEASURES: waits for replicas and for stages that no
         compute hides, time with nothing on between the first pass of any rank of the
         step and the last, the rest of what communication compute does not hide,
-        compute, and gaps with nothing on that last up to SHORT_NS each. In the rest of
-        the window nothing is recorded. [ns]
+        compute, collection of garbage with nothing else on, and gaps with nothing on
+        that last up to SHORT_NS each. In the rest of the window nothing is recorded.
+        [ns]
     """
     known = _known(rows, windows)
     passes = known.filter(pl.col("role") == _PASS).group_by("step")
@@ -104,8 +107,10 @@ def _spans(rows: pl.DataFrame) -> Spans:
 def _of_seats(known: pl.DataFrame, seats: pl.DataFrame) -> pl.DataFrame:
     """Return MEASURES of seats that fit on one line."""
     line = Line.of(_spans(seats))
+    pauses = known.filter(pl.col("role") == _GARBAGE)
+    known = known.filter(pl.col("role") != _GARBAGE)
     seat, role = known["seat"].to_numpy(), known["role"].to_numpy()
-    spans = Spans(*(line.place(seat, known[name].to_numpy()) for name in _TIMES[:2]))
+    spans = _placed(line, known)
     until = line.place(seat, known["until_ns"].to_numpy())
     is_work = role <= _COMPUTE
     gaps = gaps_on(line, spans.take(is_work))
@@ -120,17 +125,29 @@ def _of_seats(known: pl.DataFrame, seats: pl.DataFrame) -> pl.DataFrame:
             **_communicated(line, pieces),
             "quiet_ns": np.where(last >= 0, quiet, 0),
             "compute_ns": line.window.length - line.sums(gaps.start, gaps.length),
-            "short_ns": _short(line, spans, early.spans),
+            **_off(line, _joined(spans, early.spans), _placed(line, pauses)),
         }
     ).select(MEASURES)
 
 
-def _short(line: Line, operations: Spans, early: Spans) -> Numbers:
-    """Return how long each rank had nothing on, in gaps of up to SHORT_NS. [ns]"""
-    on = Spans(*(np.concatenate(two) for two in zip(operations, early, strict=True)))
-    gaps = gaps_on(line, on)
-    short = gaps.take(gaps.length <= SHORT_NS)
-    return line.sums(short.start, short.length)
+def _off(line: Line, on: Spans, pauses: Spans) -> dict[str, Numbers]:
+    """Return how long each rank did nothing but pause, and its short gaps. [ns]"""
+    gaps, silent = gaps_on(line, on), gaps_on(line, _joined(on, pauses))
+    short = silent.take(silent.length <= SHORT_NS)
+    whole, rest = (line.sums(one.start, one.length) for one in (gaps, silent))
+    return {
+        "garbage_ns": whole - rest,
+        "short_ns": line.sums(short.start, short.length),
+    }
+
+
+def _joined(one: Spans, other: Spans) -> Spans:
+    return Spans(*(np.concatenate(two) for two in zip(one, other, strict=True)))
+
+
+def _placed(line: Line, rows: pl.DataFrame) -> Spans:
+    seat = rows["seat"].to_numpy()
+    return Spans(*(line.place(seat, rows[name].to_numpy()) for name in _TIMES[:2]))
 
 
 def _left_early(line: Line, last: Numbers, ended: Numbers) -> Waits:

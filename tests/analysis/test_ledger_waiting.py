@@ -14,6 +14,7 @@ COMPUTE: Final = ("forward-compute", "optimizer")
 REPLICAS: Final = ("params-all-gather", "grads-reduce-scatter")
 STAGES: Final = ("forward-send", "backward-recv")
 MOVES: Final = ("layernorm-grads-all-reduce",)
+GARBAGE: Final = ("gc",)
 
 #: Step, rank, kind, start, end, end of the wait.
 Drawn = tuple[int, int, str, int, int, int]
@@ -81,7 +82,8 @@ def counted(drawn: list[Drawn], step: int, rank: int, scale: int) -> list[int]:
     """The same, nanosecond by nanosecond."""
     is_coarse = scale > 1
     first, last, ended = WINDOWS[step]
-    own = clipped(drawn, step, (rank,))
+    every = clipped(drawn, step, (rank,))
+    own = [one for one in every if one[0] not in GARBAGE]
     others = [one for one in own if role_of(one[0]) != "compute"]
     left = max((end for _, _, end, _ in own), default=last)
     if left < min(ended, last):
@@ -90,21 +92,22 @@ def counted(drawn: list[Drawn], step: int, rank: int, scale: int) -> list[int]:
     work = nanoseconds(own, COMPUTE)
     held = dict.fromkeys(("replicas", "stages", "moves", "end"), 0)
     seen = quiet = short = 0
-    off = set(range(first, last)) - work
-    off -= {now for _, since, until, _ in others for now in range(since, until)}
+    on = {now for _, since, until, _ in others for now in range(since, until)} | work
+    pauses = nanoseconds(every, GARBAGE) - on
     for now in sorted(set(range(first, last)) - work):
-        on = [kind for kind, since, until, _ in others if since <= now < until]
-        seen += any(kind != "end" for kind in on)
+        kinds = [kind for kind, since, until, _ in others if since <= now < until]
+        seen += any(kind != "end" for kind in kinds)
         is_between = bool(passes) and min(passes) <= now <= max(passes)
-        quiet += bool(own) and is_between and not on
-        since, until = gap_around(now, set(range(first, last)) - off, first, last)
-        short += not on and (until - since) * scale <= SHORT_NS
+        quiet += bool(own) and is_between and not kinds
+        since, until = gap_around(now, on | pauses, first, last)
+        is_silent = now not in on | pauses
+        short += is_silent and (until - since) * scale <= SHORT_NS
         gap = gap_around(now, work, first, last)
         for role in held_at(now, others, gap, is_coarse):
             held[role] += 1
     moved = seen - held["replicas"] - held["stages"]
     stages = held["stages"] + held["end"]
-    return [held["replicas"], stages, quiet, moved, len(work), short]
+    return [held["replicas"], stages, quiet, moved, len(work), len(pauses), short]
 
 
 def gap_around(now: int, work: set[int], first: int, last: int) -> tuple[int, int]:
@@ -145,7 +148,7 @@ drawn_rows = st.lists(
     st.tuples(
         st.sampled_from(sorted(WINDOWS)),
         st.sampled_from(RANKS),
-        st.sampled_from([*COMPUTE, *REPLICAS, *STAGES, *MOVES]),
+        st.sampled_from([*COMPUTE, *REPLICAS, *STAGES, *MOVES, *GARBAGE]),
         st.integers(0, 45),
         st.integers(0, 14),
         st.integers(0, 14),

@@ -136,6 +136,16 @@ def test_nothing_tells_of_gaps_in_a_trace_of_forward_passes() -> None:
     assert found["basis"].unique().to_list() == ["operations_include_wait"]
     assert found["idle"].sum() == 0
     assert found["productive"].sum() == 2 * 2 * 4 * 9 * MS
+    # and GIVEN collection of garbage after the last pass of a rank
+    last = made.filter(pl.col("rank") == 0).sort("start_ns").tail(1)
+    end = pl.col("start_ns") + pl.col("duration_ns")
+    pause = last.with_columns(
+        end, kind=pl.lit("gc"), duration_ns=pl.lit(60 * MS, pl.Int64)
+    )
+    both = pl.concat([made, pause.select(made.columns)])
+    paused = operated_cells(both.lazy(), Attempts.create_empty().lazy())
+    # THEN it is idle
+    assert paused["idle"].sum() == 60 * MS
 
 
 def test_a_replay_far_from_what_was_measured_splits_nothing() -> None:
