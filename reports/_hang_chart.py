@@ -51,7 +51,8 @@ _ABOUT: Final = About(
     blind_spots="Dumps show what hosts asked for and watchdogs saw, by the hosts'"
     " clocks. What a full buffer dropped and what a rank without a dump waits for is"
     " not seen, nor anything that is no collective. Dumps taken by hand within one step"
-    " of a job that runs look like those of a hang.",
+    " of a job that runs look like those of a hang: a dump does not hold its own time,"
+    " so how long something has been open is not told.",
 )
 
 _TIPS: Final = (("who", "rank"), ("role", "role"), ("evidence", "why"))

@@ -122,6 +122,31 @@ def test_a_blocked_rank_is_excused_by_what_it_waits_for() -> None:
     assert depth == {3: 0, 2: 1, 0: 1, 1: 1}
 
 
+def test_an_abort_that_counts_as_completed_makes_nobody_older() -> None:
+    # dumps of open entries alone: 2 aborted what 0 and 1 show open, and 3 never entered
+    told = [status(0, 2, 1), status(1, 2, 1), status(2, 2, 2), status(3, 1, 1)]
+    found = find(rows([entry(0, 2), entry(1, 2)], told))
+    assert named(found) == [3]
+    assert only(found)["ranks_elsewhen"] == 0
+
+
+def test_all_of_a_dead_node_are_named_though_one_is_waited_for() -> None:
+    # 0 and 1 wait for 2; nobody waits for 3 in their group, and it left no dump either
+    tp = {"group_id": "1:[0,1,2]", "group_size": 3, "parallel_kind": "tp"}
+    found = find(
+        rows(
+            [entry(r, 2) | tp for r in (0, 1)],
+            [status(r, 1, 1) for r in (0, 1)],
+        )
+    )
+    suspects = found[HangSuspects].filter("is_candidate").sort("rank")
+    assert suspects.select("rank", "rule").rows() == [
+        (2, "no_dump"),
+        (3, "no_dump_either"),
+    ]
+    assert only(found)["kind"] == "rank_dead"
+
+
 def test_a_blocked_rank_whose_host_stopped_asking_is_named_too() -> None:
     # 3 never enters the tensor group 2-3; 2 waits there, and has not asked for what
     # 0 and 1 wait in: its host may have stopped as well
