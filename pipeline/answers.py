@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date, time
 from decimal import Decimal
+from difflib import get_close_matches
 from itertools import chain
 from typing import BinaryIO, Final, Literal, TextIO
 
@@ -160,7 +161,10 @@ def describe_table(name: str, tables: Sequence[type[Table]]) -> None:
     """
     by_name = {table.sql_name(): table for table in tables}
     if name not in by_name:
-        message = f"{name}: no such table; one of {', '.join(sorted(by_name))}"
+        near = get_close_matches(name, by_name)
+        meant = f"Did you mean {' or '.join(near)}? " if near else ""
+        names = ", ".join(sorted(by_name))
+        message = f"{name}: no such table. {meant}There are {names}"
         raise SettingError(message)
     table = by_name[name]
     sys.stdout.write(f"{name}: {table.describe()}\nkey: {', '.join(table.key)}\n\n")

@@ -18,6 +18,7 @@ from reports._section import Scope
 _LOOKS: Final[tuple[Callable[[Frames, Scope], BlindSpot | None], ...]] = (
     _blind_work.unattributed,
     _blind_work.unpaid,
+    _blind_work.workers,
     _blind_jobs.unowned,
     _blind_periods.apart,
     _blind_periods.outside,

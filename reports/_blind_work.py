@@ -8,6 +8,7 @@ from analysis.lost_time import LostTime
 from analysis.overlap import Overlap
 from analysis.runs import Runs
 from analysis.stragglers import StragglerTests
+from ingest.tables import Operations
 from reports import _ledger_shown, _runs, _slow_ranks
 from reports._blind_spot import BlindSpot
 from reports._numbers import duration, grouped
@@ -107,6 +108,33 @@ def clocks(frames: Frames, scope: Scope) -> BlindSpot | None:
         f"clock residual {duration(residual)} (median);"
         f" {grouped(below)} of {plural(seen, 'wait')} below theirs",
         "clocks kept by PTP, or longer profiles",
+    )
+
+
+def workers(frames: Frames, scope: Scope) -> BlindSpot | None:
+    """Return the workers of which nobody tells how many GPUs each is.
+
+    Traces that place workers by replica and stage alone record one of several GPUs.
+    """
+    untold = scope.of_runs(frames[Runs]).filter(Runs.tp.col.is_null())
+    placed = (
+        scope.of_runs(frames[Operations])
+        .group_by("run_id")
+        .agg(
+            pl.col("dp_rank", "pp_rank").count(),
+            tp=pl.col("tp_rank").count(),
+            workers=pl.struct("dp_rank", "pp_rank").n_unique(),
+        )
+        .filter((pl.col("dp_rank") > 0) & (pl.col("pp_rank") > 0) & (pl.col("tp") == 0))
+    )
+    found = placed.join(untold, on="run_id", how="semi").select(pl.col("workers").sum())
+    count = int(found.collect().item() or 0)
+    if not count:
+        return None
+    return BlindSpot(
+        "How many GPUs each worker is",
+        f"{plural(count, 'worker')} recorded, tp not told: each counts as one GPU",
+        "tp in a run card: GPUs are workers times tp",
     )
 
 

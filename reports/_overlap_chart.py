@@ -4,6 +4,7 @@ from typing import Final
 
 import polars as pl
 
+from ingest.phrases import phrase
 from reports import _sql
 from reports._numbers import percent
 from reports._section import About, Chart, Scope
@@ -25,6 +26,9 @@ _PARTS: Final = {
     "exposed copies": (pl.col("exposed_memory_ns"), COPIES),
     "idle": (pl.col("idle_ns"), COLOURS["idle"]),
 }
+
+#: Letters of a trace's name that tell it from others.
+_TRACE_LETTERS: Final = 6
 
 _UNIT: Final = "share of the traced time [%]"
 
@@ -51,6 +55,10 @@ HAVING sum(span_ns) > 0
 ORDER BY first_rank NULLS LAST, label
 LIMIT $most"""
 
+_DEVICE_SQL: Final = (
+    "CASE WHEN rank IS NULL THEN concat('device ', device, ' of ', trace_id) END"
+)
+
 
 def chart(whole: pl.DataFrame, scope: Scope) -> Chart:
     """Return the bars.
@@ -65,7 +73,8 @@ def chart(whole: pl.DataFrame, scope: Scope) -> Chart:
     height = 1 if several else _height(whole)
     numbers = _numbers(whole, height, several=several)
     colours = {part: colour for part, (_, colour) in _PARTS.items()}
-    each = "run" if several else "rank" if height == 1 else f"{height} ranks"
+    one = "rank" if whole["rank"].count() else "device"
+    each = "run" if several else one if height == 1 else f"{height} ranks"
     seen = plural(whole.height, "trace and device", "traces and devices")
     return Chart(
         name="overlap-ranks",
@@ -83,8 +92,10 @@ def chart(whole: pl.DataFrame, scope: Scope) -> Chart:
 
 def _drawn(numbers: pl.DataFrame, height: int) -> pl.DataFrame:
     who = pl.struct("label", "first_rank")
+    told = numbers["label"].drop_nulls().to_list()
+    several = len({label.rpartition(" of ")[2] for label in told}) > 1
     shown = numbers.with_row_index("key").with_columns(
-        label=said_by(who, lambda row: _said(row, height))
+        label=said_by(who, lambda row: _said(row, height, several=several))
     )
     parts = shown.unpivot(
         list(_PARTS), index=["key", "label"], variable_name="part", value_name="value"
@@ -101,7 +112,8 @@ def _height(whole: pl.DataFrame) -> int:
 
 def _numbers(whole: pl.DataFrame, height: int, *, several: bool) -> pl.DataFrame:
     first = pl.lit(None, pl.Int32) if several else pl.col("rank") // height * height
-    trace = pl.when(pl.col("rank").is_null()).then(pl.col("trace_id"))
+    device = phrase("device {} of {}", "device", "trace_id")
+    trace = pl.when(pl.col("rank").is_null()).then(device)
     label = pl.col("run_id") if several else trace
     span = pl.col("span_ns").sum()
     return (
@@ -120,17 +132,21 @@ def _numbers(whole: pl.DataFrame, height: int, *, several: bool) -> pl.DataFrame
 def _query(scope: Scope, height: int, *, several: bool) -> str:
     return _sql.filled(
         _SQL,
-        label="run_id" if several else "CASE WHEN rank IS NULL THEN trace_id END",
+        label="run_id" if several else _DEVICE_SQL,
         first="NULL" if several else f"rank // {height} * {height}",
         where=_sql.where("step IS NULL", scope.sql()),
         most=str(_MOST_BARS),
     )
 
 
-def _said(row: dict[str, object], height: int) -> str:
+def _said(row: dict[str, object], height: int, *, several: bool) -> str:
+    """Return what a bar is of; the trace is named where there are several."""
     first = row["first_rank"]
     if not isinstance(first, int):
-        return name(str(row["label"]), 24)
+        device, is_device, trace = str(row["label"]).partition(" of ")
+        if not is_device:
+            return name(device, 24)
+        return f"{device}, trace {trace[:_TRACE_LETTERS]}" if several else device
     return (
         f"rank {first}"
         if height == 1

@@ -85,11 +85,16 @@ def _most_exposed(kinds: pl.DataFrame) -> str:
 
 def _paragraphs(whole: pl.DataFrame, scope: Scope) -> list[str]:
     traces, ranks = whole["trace_id"].n_unique(), whole["rank"].drop_nulls().n_unique()
+    devices = whole.select("trace_id", "device").n_unique()
+    who = f"{plural(traces, 'trace')} of {plural(ranks, 'rank')}"
+    if not ranks:
+        who = (
+            f"{plural(devices, 'device')} of {plural(traces, 'trace')} (ranks not told)"
+        )
     span = duration(_total(whole, "span_ns") / max(whole.height, 1))
     said = [
         (
-            f"{plural(traces, 'trace')} of {plural(ranks, 'rank')}"
-            f"{of_runs(whole['run_id'], scope)}, {span} each on average."
+            f"{who}{of_runs(whole['run_id'], scope)}, {span} each on average."
             " Nothing is extrapolated from them to GPUs or steps without a trace."
         )
     ]

@@ -12,7 +12,14 @@ from analysis.lost_time import LostTime
 from analysis.overlap import Overlap
 from analysis.runs import Runs
 from analysis.stragglers import StragglerTests
-from ingest.tables import Failures, IngestedFiles, Jobs, PowerSamples, StepTimings
+from ingest.tables import (
+    Failures,
+    IngestedFiles,
+    Jobs,
+    Operations,
+    PowerSamples,
+    StepTimings,
+)
 from reports import _blind_spots, _coverage_chart
 from reports._blind_spot import BlindSpot
 from reports._runs import MOST_ROWS
@@ -96,6 +103,7 @@ SECTION: Final = Section(
         PowerSamples,
         Jobs,
         StepTimings,
+        Operations,
     ),
     build,
 )

@@ -73,5 +73,5 @@ def test_dictionary_names_every_column(capsys: pytest.CaptureFixture[str]) -> No
         answers.describe_table(table.sql_name(), TABLES)
         text = capsys.readouterr().out
         assert all(f"\n{name} " in text for name in table.column_names())
-    with pytest.raises(SettingError, match="no such table; one of"):
+    with pytest.raises(SettingError, match=r"table\. Did you mean kernels\?"):
         answers.describe_table("kernel", TABLES)

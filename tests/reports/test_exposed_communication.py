@@ -78,3 +78,23 @@ def test_several_runs_share_no_axis_of_steps(make_scope: MakeScope) -> None:
         rows[table] = rows[table] + [row | {"run_id": "other"} for row in rows[table]]
     for runs, last in (((RUN,), "overlap-steps"), ((RUN, "other"), "overlap-kinds")):
         assert names(overlap.build(framed(rows), make_scope(*runs)))[-1] == last
+
+
+def test_devices_without_ranks_are_named_by_their_number(scope: Scope) -> None:
+    whole = {"run_id": RUN, "attempt": 0, "span_ns": 10, "compute_ns": 10}
+    parts = ("overlapped", "exposed_communication", "exposed_memory", "communication")
+    zero = {f"{part}_ns": 0 for part in (*parts, "idle")}
+    rows = [whole | zero | {"trace_id": "ab12cd34", "device": n} for n in (0, 1)]
+    content = overlap.build(framed({Overlap: rows}), scope)
+    assert content.paragraphs[0].startswith("2 devices of 1 trace (ranks not told), ")
+    assert labels(content) == {"device 0", "device 1"}
+    rows.append(rows[0] | {"trace_id": "ef56ab78"})
+    assert "device 0, trace ef56ab" in labels(
+        overlap.build(framed({Overlap: rows}), scope)
+    )
+
+
+def labels(content: Content) -> set[str]:
+    """What the bars are of."""
+    (rows,) = content.charts[0].spec["datasets"].values()
+    return {row["label"] for row in rows}

@@ -6,10 +6,11 @@ import pytest
 
 from analysis.attempts import Attempts
 from analysis.replays import Replays
+from analysis.runs import Runs
 from analysis.section_scores import SectionScores
 from analysis.stragglers import StragglerTests
-from ingest.tables import GroupStatus
-from reports import interruptions, stragglers
+from ingest.tables import GroupStatus, Operations
+from reports import _blind_work, interruptions, stragglers
 from reports._section import Scope
 from tests.reports import pod_replays
 from tests.reports.builder import RUN, START, S, framed
@@ -86,3 +87,18 @@ def test_a_run_of_traces_beside_one_with_a_step_log(make_scope: MakeScope) -> No
     )
     (lanes,) = content.charts
     assert lanes.numbers["run_id"].to_list() == ["logged"]
+
+
+def test_workers_of_an_untold_width_are_a_blind_spot(scope: Scope) -> None:
+    place = {"run_id": RUN, "attempt": 0, "trace_id": "t", "step": 0, "kind": "forward"}
+    operations = [
+        place | {"rank": 4 * dp + pp, "dp_rank": dp, "pp_rank": pp}
+        for dp in range(4)
+        for pp in range(4)
+    ]
+    rows: dict[Any, Any] = {Operations: operations, Runs: [{"run_id": RUN}]}
+    spot = _blind_work.workers(framed(rows), scope)
+    assert spot is not None
+    assert spot.how_much.startswith("16 workers recorded, tp not told")
+    rows[Runs] = [{"run_id": RUN, "tp": 8}]
+    assert _blind_work.workers(framed(rows), scope) is None
