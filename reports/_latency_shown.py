@@ -5,6 +5,7 @@ from typing import Any, Final
 
 import polars as pl
 
+from reports._group_words import group_in_words
 from reports._numbers import THIN, duration, grouped, significant, size
 from reports._overlap_words import both_in_words, kind_in_words
 from reports._words import name, plural
@@ -80,7 +81,7 @@ def label(row: Mapping[str, Any], *, with_run: bool = False) -> str:
     elif row["scope"] == "parallel_kind":
         what = both_in_words(group, str(row["kind"]))
     else:
-        what = f"{name(group, _NAME_LIMIT)} {kind}"
+        what = group_in_words(group, row["parallel_kind"], str(row["kind"]))
     ranks = f", {plural(row['ranks'], 'rank')}" if row["ranks"] else ""
     place = ", in place" if row["in_place"] else ""
     run = f"{name(str(row['run_id']), _NAME_LIMIT)}: " if with_run else ""

@@ -1,11 +1,12 @@
 """Waiting for the last rank, by group of ranks."""
 
+from collections.abc import Mapping
 from typing import Final
 
 import polars as pl
 
-from ingest.phrases import phrase
 from reports import _sql
+from reports._group_words import group_in_words
 from reports._numbers import duration
 from reports._runs import MOST_ROWS
 from reports._section import About, Chart, Scope
@@ -60,11 +61,14 @@ def by_group(waits: pl.LazyFrame) -> pl.DataFrame:
     )
 
 
-def chart(groups: pl.DataFrame, seen: int, scope: Scope) -> list[Chart]:
+def chart(
+    groups: pl.DataFrame, axes: Mapping[str, str], seen: int, scope: Scope
+) -> list[Chart]:
     """Return waiting by group and kind; nothing where nobody waited.
 
     Args:
         groups: Rows of `by_group`.
+        axes: What groups are for, of those of which that is known.
         seen: Collectives on the page.
         scope: Runs of the page.
     """
@@ -72,7 +76,7 @@ def chart(groups: pl.DataFrame, seen: int, scope: Scope) -> list[Chart]:
 
     if groups.is_empty():
         return []
-    drawn = _drawn(groups)
+    drawn = _drawn(groups, axes)
     where = _sql.where(scope.sql())
     most = plural(groups.height, "group")
     return [
@@ -90,9 +94,13 @@ def chart(groups: pl.DataFrame, seen: int, scope: Scope) -> list[Chart]:
     ]
 
 
-def _drawn(groups: pl.DataFrame) -> pl.DataFrame:
+def _drawn(groups: pl.DataFrame, axes: Mapping[str, str]) -> pl.DataFrame:
+    labels = [
+        group_in_words(group, axes.get(group), kind)
+        for group, kind in groups.select("group_id", "kind").iter_rows()
+    ]
     return groups.select(
-        label=phrase("{} · {}", named("kind", 20), named("group_id", 24)),
+        label=pl.Series(labels, dtype=pl.String),
         kind=named("kind"),
         group=named("group_id"),
         value="wait_s",

@@ -8,11 +8,13 @@ from analysis import Frames
 from analysis.clock_offsets import ClockOffsets
 from analysis.collective_waits import CollectiveWaits
 from analysis.late_ranks import LateRanks, WaitingEdges
+from analysis.latency_anatomy import LatencyAnatomy
 from reports import _clock_words, _held_up, _late_chart, _wait_charts, _wait_graph
+from reports._group_words import group_in_words
 from reports._numbers import duration, grouped, percent
 from reports._runs import of_runs
 from reports._section import Content, Scope, Section
-from reports._words import name, plural
+from reports._words import plural
 
 #: Collectives of which all ranks were seen, and no wait could be told.
 _UNMATCHED: Final = (
@@ -32,12 +34,13 @@ def build(frames: Frames, scope: Scope) -> Content:
             empty="Profiler traces of several ranks hold the arrivals of each rank.",
         )
     groups = _wait_charts.by_group(waits)
+    axes = _axes(frames, scope)
     late = scope.of_runs(frames[LateRanks]).collect()
     clocks = scope.of_runs(frames[ClockOffsets]).collect()
     edges = scope.of_runs(frames[WaitingEdges])
     agreed = _clock_words.agreement(clocks)
     return Content(
-        heading=" ".join([_heading(totals, groups, late, scope), *agreed]),
+        heading=" ".join([_heading(totals, groups, axes, late, scope), *agreed]),
         paragraphs=[
             *_held_up.sentence(late, edges.collect()),
             *_paragraphs(totals),
@@ -45,7 +48,7 @@ def build(frames: Frames, scope: Scope) -> Content:
         ],
         charts=[
             *_wait_graph.chart(edges, scope),
-            *_wait_charts.chart(groups, totals["collectives"], scope),
+            *_wait_charts.chart(groups, axes, totals["collectives"], scope),
             *_late_chart.chart(late, scope),
         ],
     )
@@ -67,8 +70,23 @@ def _totals(waits: pl.LazyFrame) -> dict[str, int]:
     return {key: int(value or 0) for key, value in row.items()}
 
 
+def _axes(frames: Frames, scope: Scope) -> dict[str, str]:
+    """Return what groups are for; nothing of one that is for several things."""
+    rows = scope.of_runs(frames[LatencyAnatomy]).filter(
+        (pl.col("scope") == "group") & pl.col("parallel_kind").is_not_null()
+    )
+    of_groups = rows.group_by("group_id").agg(pl.col("parallel_kind").unique())
+    alone = of_groups.filter(pl.col("parallel_kind").list.len() == 1)
+    found = alone.select("group_id", pl.col("parallel_kind").list.first())
+    return dict(found.collect().iter_rows())
+
+
 def _heading(
-    totals: dict[str, int], groups: pl.DataFrame, late: pl.DataFrame, scope: Scope
+    totals: dict[str, int],
+    groups: pl.DataFrame,
+    axes: dict[str, str],
+    late: pl.DataFrame,
+    scope: Scope,
 ) -> str:
     waited = duration(totals["wait_ns"])
     if not totals["wait_ns"]:
@@ -87,11 +105,19 @@ def _heading(
             f" chance, {behind} after the next-to-last in all{beside}; ranks waited"
             f" {waited} in {plural(totals['told'], 'collective')}."
         )
-    most = name(groups["kind"][0]) if groups.height else "collectives"
+    most = _most(groups, axes)
     return (
         f"Ranks waited {waited} for the last to arrive, most of it in {most}; nobody"
         " comes last beyond chance."
     )
+
+
+def _most(groups: pl.DataFrame, axes: dict[str, str]) -> str:
+    """Return the group and kind that waited most."""
+    if groups.is_empty():
+        return "collectives"
+    group, kind = groups.select("group_id", "kind").row(0)
+    return group_in_words(group, axes.get(group), kind)
 
 
 def _paragraphs(totals: dict[str, int]) -> list[str]:
@@ -138,6 +164,6 @@ def _matching(totals: dict[str, int]) -> list[str]:
 SECTION: Final = Section(
     "collective_waits",
     "Waiting",
-    (CollectiveWaits, LateRanks, WaitingEdges, ClockOffsets),
+    (CollectiveWaits, LateRanks, WaitingEdges, ClockOffsets, LatencyAnatomy),
     build,
 )
