@@ -18,7 +18,7 @@ def behind_of(counts: pl.DataFrame, usable: pl.DataFrame) -> pl.DataFrame:
     """Return ranks that asked for fewer collectives of a group than another did.
 
     Numbers of sends and receives are a rank's own, so groups of those do not count;
-    nor do groups of which most are behind.
+    nor do groups of which half are behind, but for pairs.
 
     Args:
         counts: How far ranks got in their groups.
@@ -36,7 +36,8 @@ def behind_of(counts: pl.DataFrame, usable: pl.DataFrame) -> pl.DataFrame:
     # as numbers with a point: their differences may not fit into 64 bits
     lag = pl.col("most").cast(pl.Float64) - pl.col("entered").cast(pl.Float64)
     less = pl.col("entered") < pl.col("most")
-    few = 2 * less.cast(pl.Int64).sum().over(GROUP) <= pl.len().over(GROUP)
+    size, count = pl.len().over(GROUP), less.cast(pl.Int64).sum().over(GROUP)
+    few = (2 * count < size) | ((count == 1) & (size <= 2))  # noqa: PLR2004 - a pair
     ordered = rows.filter(less & few).sort(
         *RANK, lag, "group_id", descending=[False] * len(RANK) + [True, False]
     )
@@ -67,7 +68,8 @@ def roots_with_behind(
     second fault hides so behind a first, and is excused by it. Where both together are
     more than MOST, roots go that wait for each other and are not behind, then those
     without a dump; were it still too many, those count that are both, or the roots,
-    where none is. It says nothing where too many roots are left, or where a rank
+    where none is. It says nothing where too many roots are left, where it would name
+    more than half of the ranks, or where a rank
     entered something else than the others, which explains the wait alone. Without any
     root it says something where LEAST_STANDING of the ranks wait.
 
@@ -102,5 +104,9 @@ def roots_with_behind(
     kept = pl.coalesce(
         *[pl.when(step.sum().over(HANG) <= MOST).then(step) for step in steps], last
     )
-    changes = is_less.any().over(HANG)
-    return rows.filter(kept | ~changes).select(RANK).sort(RANK)
+    ranks = dumps.group_by(HANG).agg(ranks=pl.len())
+    rows = rows.with_columns(kept=kept).join(ranks, on=HANG, how="left")
+    named = pl.col("kept").sum().over(HANG)
+    changes = is_less.any().over(HANG) & (2 * named <= pl.col("ranks"))
+    chosen = pl.when(changes).then("kept").otherwise("is_root")
+    return rows.filter(chosen).select(RANK).sort(RANK)

@@ -94,7 +94,8 @@ def _two_faults(ranks: Sequence[Rank], draws: random.Random) -> tuple[int, ...]:
     for number in numbers:
         rank = ranks[number]
         rank.does = _place("second_fault", rank.program, draws)
-        rank.asks = rank.does + draws.randint(1, 6)
+        last = len(rank.program) - 1
+        rank.asks = min(rank.does + draws.randint(1, 6), last)
     return numbers
 
 

@@ -109,9 +109,9 @@ def write_hang(hang: Hang, folder: Path) -> None:
 
 
 def _layout(kind: Kind, draws: random.Random) -> Layout:
-    """Draw a layout; of a job that a dead node leaves more than half of, for that."""
+    """Draw a layout; where several ranks are to blame, so large that most are not."""
     layout = drawn_layout(draws)
-    while kind == "node_dead" and layout.ranks <= 2 * NODE_RANKS:
+    while kind in {"node_dead", "second_fault"} and layout.ranks <= 2 * NODE_RANKS:
         layout = drawn_layout(draws)
     return layout
 

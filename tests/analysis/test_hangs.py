@@ -147,21 +147,6 @@ def test_all_of_a_dead_node_are_named_though_one_is_waited_for() -> None:
     assert only(found)["kind"] == "rank_dead"
 
 
-def test_a_blocked_rank_whose_host_stopped_asking_is_named_too() -> None:
-    # 3 never enters the tensor group 2-3; 2 waits there, and has not asked for what
-    # 0 and 1 wait in: its host may have stopped as well
-    tp = {"group_id": "1:[2,3]", "group_size": 2, "parallel_kind": "tp"}
-    read = rows(
-        [
-            *(done(r, 1) for r in range(4)),
-            *(done(r, 2) | tp for r in (2, 3)),
-            entry(2, 3) | tp,
-            *(entry(r, 4, sequence=2) for r in (0, 1)),
-        ]
-    )
-    assert named(find(read)) == [2, 3]
-
-
 def test_a_rank_that_is_behind_and_that_nobody_waits_for_is_named() -> None:
     # 3 never enters; 1 has asked for less than 0 in their group, where all has ended
     tp = {"group_id": "1:[0,1]", "group_size": 2, "parallel_kind": "tp"}
