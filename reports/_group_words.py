@@ -19,18 +19,21 @@ _MOST: Final = 3
 _NAME_LIMIT: Final = 24
 
 
-def group_in_words(group_id: str, axis: str | None, kind: str) -> str:
+def group_in_words(
+    group_id: str, axis: str | None, kind: str, *, between: str = " of "
+) -> str:
     """Return a kind of collective with its group: DP all-reduce of ranks 1, 3, ... 15.
 
     Args:
         group_id: Name of the group.
         axis: What the group is for, where that is known.
         kind: Kind of collective.
+        between: Stands between the kind and the members.
     """
     if _WORLD in {group_id, axis}:
         return both_in_words(_WORLD, kind)
     said = both_in_words(axis or "unknown", kind)
-    return f"{said} of {members(group_id)}"
+    return f"{said}{between}{members(group_id)}"
 
 
 def members(group_id: str) -> str:

@@ -77,6 +77,7 @@ def chart(
     if groups.is_empty():
         return []
     drawn = _drawn(groups, axes)
+    longest = str(drawn["label"][0]).replace("\n", " of ")
     where = _sql.where(scope.sql())
     most = plural(groups.height, "group")
     return [
@@ -84,7 +85,7 @@ def chart(
             name="waits-groups",
             title="Waiting for the last rank, all ranks of a group together [GPU-s]",
             summary=f"{plural(groups.height, 'bar')}, the longest"
-            f" {drawn['text'][0]}, {drawn['label'][0]}.",
+            f" {drawn['text'][0]}, {longest}.",
             spec=bars.ranking(drawn, "waiting [GPU-s]", _TIPS),
             numbers=groups,
             sql=_sql.filled(_SQL, where=where, most=str(MOST_ROWS)),
@@ -96,7 +97,7 @@ def chart(
 
 def _drawn(groups: pl.DataFrame, axes: Mapping[str, str]) -> pl.DataFrame:
     labels = [
-        group_in_words(group, axes.get(group), kind)
+        group_in_words(group, axes.get(group), kind, between="\n")
         for group, kind in groups.select("group_id", "kind").iter_rows()
     ]
     return groups.select(

@@ -58,13 +58,14 @@ def build(frames: Frames, scope: Scope) -> Content:
         *_work_field.chart(frames, scope),
         *_slow_ranks.ranking(slow, scope),
     ]
+    is_short = bool(scored) and not (charts or is_told or named)
     listings = [_slow_ranks.listing(slow, scope)] if slow.height else []
     return Content(
         heading=named or _heading(slow, tests, frames, scope),
         paragraphs=[
             *(_slow_replayed.paragraphs(tests, frames, scope) if named else []),
             *_slow_texts.paragraphs(slow, tests, frames, scope),
-            *([_hint(tests, scope)] if scored and not (charts or is_told) else []),
+            *([_hint(tests, scope)] if is_short else []),
         ],
         charts=charts,
         listings=[

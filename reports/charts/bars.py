@@ -35,7 +35,8 @@ def ranking(rows: pl.DataFrame, unit: str, tips: Sequence[tuple[str, str]]) -> S
     """Draw one bar for each row, from zero, its value written on it.
 
     Args:
-        rows: `label`, `meaning`, `value` and `text`, in order, and columns of tips.
+        rows: `label` (of two lines with a line break), `meaning`, `value` and `text`,
+            in order, and columns of tips.
         unit: Title of the axis, with its unit.
         tips: Columns and titles of the tooltip.
     """
@@ -43,7 +44,8 @@ def ranking(rows: pl.DataFrame, unit: str, tips: Sequence[tuple[str, str]]) -> S
     shown = _parts.placed(
         _parts.told_apart(rows).with_columns(zero=0.0), "zero", "value", largest
     )
-    base = alt.Chart(shown).encode(y=_parts.rows_axis(shown))
+    breaks = bool(shown["label"].str.contains("\n", literal=True).any())
+    base = alt.Chart(shown).encode(y=_parts.rows_axis(shown, breaks=breaks))
     bars = base.mark_bar(height={"band": 0.66}).encode(
         x=_bar_axis("value", unit, largest),
         color=_meanings(shown),
