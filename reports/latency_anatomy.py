@@ -101,7 +101,7 @@ def _why(reason: str, count: int) -> str:
     """Return why some series have no line; where sizes lack, in a sentence."""
     few = _FEW_SIZES.fullmatch(reason)
     if few is None:
-        return f"{grouped(count)}: {reason}"
+        return f"{reason} ({grouped(count)} series)"
     seen, needed = few.groups()
     have = plural(count, "has transfers", "have transfers")
     return f"a line needs {needed} sizes, and {have} of {plural(int(seen), 'size')}"

@@ -48,7 +48,7 @@ def test_a_series_without_a_line_says_what_is_missing(scope: Scope) -> None:
     )
     assert plain(content.paragraphs[1]) == (
         "No series has a line: a line needs 3 sizes, and 1 has transfers of 1 size;"
-        " 1: none."
+        " none (1 series)."
     )
 
 
