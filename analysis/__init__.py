@@ -35,8 +35,8 @@ from analysis.clock_offsets import ClockOffsets
 from analysis.collective_waits import CollectiveWaits
 from analysis.energy import Energy
 from analysis.gpus import Gpus
-from analysis.hiding_costs import HidingCosts
 from analysis.hangs import Hangs, HangSuspects, HangWaits
+from analysis.hiding_costs import HidingCosts
 from analysis.incidents import IncidentEvents, Incidents
 from analysis.interrupt_rates import InterruptRates
 from analysis.interruptions import Interruptions

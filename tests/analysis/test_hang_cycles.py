@@ -5,7 +5,6 @@ import numpy.typing as npt
 
 from analysis._hang_cycles import on_every_cycle, parts_without_exit, steps_to
 
-
 Numbers = npt.NDArray[np.int64]
 
 
