@@ -93,11 +93,22 @@ def test_a_missing_file_is_an_error_of_the_system(tmp_path: Path) -> None:
         files.open_expanded(tmp_path / "none")
 
 
+#: How gzip, zstd, bzip2, xz and UTF-16 begin: their content is hashed, not they.
+ENVELOPES = (
+    b"\x1f\x8b",
+    b"\x28\xb5\x2f\xfd",
+    b"BZh",
+    b"\xfd7zXZ",
+    b"\xff\xfe",
+    b"\xfe\xff",
+)
+
+
 @given(data=st.binary(max_size=200), sizes=st.lists(st.integers(0, 250)))
 def test_the_beginnings_of_a_file_are_hashed_on_the_way(
     tmp_path_factory: pytest.TempPathFactory, data: bytes, sizes: list[int]
 ) -> None:
-    assume(not data.startswith(b"\x1f\x8b"))
+    assume(not data.startswith(ENVELOPES))
     path = put(tmp_path_factory.mktemp("hash"), "f", data)
     found = files.fingerprint(path, sizes)
     smaller = sorted({size for size in sizes if 0 < size < len(data)})
