@@ -7,7 +7,7 @@ import altair as alt
 import polars as pl
 
 from reports._section import Spec
-from reports.charts import _parts
+from reports.charts import _parts, _stacks
 from reports.theme import LINE, QUIET, finished
 
 
@@ -71,7 +71,7 @@ def stack(
         tips: Columns and titles of the tooltip.
         form: Format of the axis; by size where empty.
     """
-    shown = _parts.stacked(_parts.told_apart(rows), "label", colours)
+    shown = _stacks.stacked(_parts.told_apart(rows), "label", colours)
     largest = _parts.largest(shown, "end")
     base = alt.Chart(shown).encode(y=_parts.rows_axis(shown))
     x = _bar_axis("start", unit, largest, form)
@@ -81,7 +81,7 @@ def stack(
         color=_parts.parts("part", colours),
         tooltip=_parts.tooltip(tips),
     )
-    texts = [_parts.middles(base, largest), *_totals(shown, largest)]
+    texts = [_stacks.middles(base, largest), *_totals(shown, largest)]
     return _sized(alt.layer(bars, *texts), shown)
 
 
@@ -89,7 +89,7 @@ def _totals(shown: pl.DataFrame, largest: float) -> list[alt.Chart]:
     if "total" not in shown.columns:
         return []
     last = shown.unique("key", keep="last", maintain_order=True)
-    return [_parts.totals(alt.Chart(last).encode(y=_parts.rows_axis(shown)), largest)]
+    return [_stacks.totals(alt.Chart(last).encode(y=_parts.rows_axis(shown)), largest)]
 
 
 def days(rows: pl.DataFrame, unit: str, colours: Mapping[str, str]) -> Spec:
@@ -100,7 +100,7 @@ def days(rows: pl.DataFrame, unit: str, colours: Mapping[str, str]) -> Spec:
         unit: Title of the axis, with its unit.
         colours: Colour of each part, in the order of drawing.
     """
-    shown = _parts.stacked(rows, "day", colours)
+    shown = _stacks.stacked(rows, "day", colours)
     axis = _parts.number_axis(unit, _parts.largest(shown, "end"))
     axis["grid"], axis["gridColor"], axis["labelColor"] = True, LINE, QUIET
     named = alt.Axis(

@@ -7,7 +7,7 @@ import altair as alt
 import polars as pl
 
 from reports._section import Spec
-from reports.charts import _parts
+from reports.charts import _parts, _stacks
 from reports.theme import INK, PAPER, finished
 
 #: Share of a row that a bar takes, and the mark beside it.
@@ -33,7 +33,7 @@ def phases(
         colours: Colour of each part, in the order of drawing.
         tips: Columns and titles of the tooltip.
     """
-    shown = _parts.stacked(_parts.told_apart(rows), "label", colours)
+    shown = _stacks.stacked(_parts.told_apart(rows), "label", colours)
     longest = max(_parts.largest(shown, column) for column in ("end", "expected"))
     largest = longest * _ROOM
     axis = _parts.number_axis(unit, largest)
@@ -51,7 +51,7 @@ def phases(
         .mark_tick(color=INK, thickness=3, height={"band": _MARK})
         .encode(x="expected:Q", y=_parts.rows_axis(shown))
     )
-    texts = _parts.middles(base, largest)
+    texts = _stacks.middles(base, largest)
     height = _parts.ROW * shown["label"].n_unique()
     chart = alt.layer(bars, texts, marks)
     return finished(chart.properties(width="container", height=height))
