@@ -1,87 +1,29 @@
 """The run card: what raw telemetry does not say, in `run.toml`."""
 
-import sys
 from datetime import tzinfo
 from pathlib import Path
 from typing import Annotated, Final, Literal
 
 import msgspec
 
+from ingest.card_parts import (
+    CheckpointPlan,
+    Fabric,
+    Hardware,
+    Hosts,
+    Layout,
+    Positive,
+    PowerLimits,
+    Pricing,
+    Reliability,
+    Training,
+    Word,
+)
 from ingest.errors import SettingError
 from ingest.times import parse_zone
 
 #: Name of the file that holds a run card.
 CARD_NAME: Final = "run.toml"
-
-#: Greatest whole number of a card: what a column of the lake can hold.
-GREATEST: Final = 2**63 - 1
-
-#: Greatest amount of a card: TOML has infinity too, of which no cost can be made.
-FINITE: Final = sys.float_info.max
-
-Positive = Annotated[int, msgspec.Meta(ge=1, le=GREATEST)]
-Amount = Annotated[float, msgspec.Meta(gt=0, le=FINITE)]
-Rate = Annotated[float, msgspec.Meta(ge=0, le=FINITE)]
-Word = Annotated[str, msgspec.Meta(min_length=1)]
-Axis = Literal["tp", "cp", "pp", "dp"]
-
-
-class Hardware(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """What the run runs on."""
-
-    gpu: str | None = None
-    gpus: Positive | None = None
-    gpus_per_node: Positive | None = None
-    peak_tflops: Amount | None = None
-    nvlink_gbs: Amount | None = None
-    network_gbs: Amount | None = None
-    watts_per_gpu_all_in: Amount | None = None
-
-
-class Layout(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """How ranks share the work."""
-
-    tp: Positive = 1
-    cp: Positive = 1
-    pp: Positive = 1
-    dp: Positive = 1
-    ep: Positive = 1
-    vpp: Positive = 1
-    order: tuple[Axis, ...] = ("tp", "cp", "pp", "dp")
-    microbatches: Positive | None = None
-
-    @property
-    def ranks(self) -> int:
-        """Ranks that the layout needs."""
-        return self.tp * self.cp * self.pp * self.dp
-
-
-class Training(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """What is trained."""
-
-    parameters: Amount | None = None
-    active_parameters: Amount | None = None
-    layers: Positive | None = None
-    hidden: Positive | None = None
-    tokens_per_step: Positive | None = None
-    sequence_length: Positive | None = None
-    planned_steps: Positive | None = None
-
-
-class Pricing(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """What it costs."""
-
-    usd_per_gpu_hour: Rate | None = None
-    mode: Literal["rental", "owned"] = "rental"
-    usd_per_kwh: Rate | None = None
-    pue: Annotated[float, msgspec.Meta(ge=1, le=FINITE)] | None = None
-    capex_usd_per_gpu_hour: Rate | None = None
-
-
-class Hosts(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """Where its ranks are."""
-
-    map: Word
 
 
 class RunCard(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -99,6 +41,10 @@ class RunCard(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     layout: Layout | None = None
     training: Training = Training()
     price: Pricing = Pricing()
+    fabric: Fabric = Fabric()
+    checkpoints: CheckpointPlan = CheckpointPlan()
+    reliability: Reliability = Reliability()
+    power: PowerLimits = PowerLimits()
     hosts: Hosts | None = None
 
     @property

@@ -15,6 +15,14 @@ from ingest.tables import RunCards, Table
 #: Tables of a card by which one is known where the file has another name.
 _TABLES: Final = frozenset({"hardware", "layout", "training", "price", "hosts"})
 
+#: Parts of a card whose fields carry the part's name in the table, too.
+_PREFIXED: Final = {
+    "fabric": "fabric_",
+    "checkpoints": "checkpoint_",
+    "reliability": "reliability_",
+    "power": "power_",
+}
+
 
 def recognizes(head: Head) -> bool:
     """Tell a run card: its name, or TOML that has a run_id and a card's tables."""
@@ -51,6 +59,9 @@ def _row(card: run_card.RunCard, reading: Reading) -> dict[str, object]:
     row: dict[str, object] = dict.fromkeys(RunCards.column_names())
     for part in (card.hardware, card.training, layout):
         row |= msgspec.structs.asdict(part) if part is not None else {}
+    for part_name, prefix in _PREFIXED.items():
+        fields = msgspec.structs.asdict(getattr(card, part_name))
+        row |= {prefix + name: value for name, value in fields.items()}
     order = ",".join(layout.order) if layout else None
     price = msgspec.structs.asdict(card.price)
     row |= price | {"price_mode": price["mode"], "rank_order": order}
@@ -69,7 +80,7 @@ def _row(card: run_card.RunCard, reading: Reading) -> dict[str, object]:
 
 SOURCE: Final = Source(
     name="run-card",
-    version=1,
+    version=2,
     describes="run card: layout, price, zone and host map of a run (run.toml)",
     tables=(RunCards,),
     options=frozenset({"run_id", "cluster"}),
