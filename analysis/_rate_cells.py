@@ -4,6 +4,7 @@ from typing import Final
 
 import polars as pl
 
+from analysis._exposure_spans import week_of
 from analysis._rate_things import NOTICE, PLANNED
 
 #: Category and component of a sum.
@@ -28,7 +29,7 @@ def cells(things: pl.DataFrame, exposures: pl.DataFrame) -> pl.DataFrame:
     """Count things by scope and cause, and hold each count against its exposure.
 
     Args:
-        things: Rows of `things`.
+        things: Rows of `things`, with the `gpu_model` of their run.
         exposures: Rows of `exposures`.
 
     Returns:
@@ -69,17 +70,28 @@ def _scoped(things: pl.DataFrame) -> pl.DataFrame:
     seen = things.with_columns(
         is_observed=pl.col("run_id").is_not_null(),
         component=pl.col("component").fill_null(UNKNOWN),
+        week=_week(),
     )
     whole = seen.filter(~pl.col("is_repeated")).with_columns(
         run_id=pl.lit(None, pl.String)
     )
+    of_run = seen.drop_nulls("run_id")
     return pl.concat(
         [
             _scope(whole, "cluster", "cluster"),
             _scope(whole.drop_nulls("host"), "host", "host"),
-            _scope(seen.drop_nulls("run_id"), "run", "run_id"),
+            _scope(whole.drop_nulls("gpu_model"), "gpu_model", "gpu_model"),
+            _scope(whole.drop_nulls("week"), "week", "week"),
+            _scope(of_run, "run", "run_id"),
+            _scope(of_run.drop_nulls("week"), "week", "week"),
         ]
     )
+
+
+def _week() -> pl.Expr:
+    """Return the week of a thing. An attempt's end is no part of it any more."""
+    is_end = pl.col("level") == "interruption"
+    return week_of(pl.col("time_ns") - is_end.cast(pl.Int64))
 
 
 def _scope(rows: pl.DataFrame, scope: str, scope_id: str) -> pl.DataFrame:

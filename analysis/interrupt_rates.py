@@ -39,10 +39,16 @@ class InterruptRates(Table):
     )
 
     cluster = c.identifier("Cluster.")
-    run_id = c.identifier("Run; null for a cluster as a whole.", nullable=True)
+    run_id = c.identifier(
+        "Run, also of its weeks; null for a cluster as a whole, its weeks, hosts and"
+        " models.",
+        nullable=True,
+    )
     level = c.choice("What is counted.", ("line", "event", "incident", "interruption"))
-    scope = c.choice("Where it is counted.", ("cluster", "run", "host"))
-    scope_id = c.identifier("Which one.")
+    scope = c.choice(
+        "Where it is counted.", ("cluster", "run", "host", "gpu_model", "week")
+    )
+    scope_id = c.identifier("Which one; a week as ISO 8601 names it, in UTC.")
     category = c.identifier(
         "Category of the cause; `all` for the sum, without `notice` (incidents that"
         " only notices tell of) and `planned` (interruptions that were meant)."
@@ -90,7 +96,10 @@ def rate_interruptions(frames: Frames, _: Thresholds) -> Results:
         frames[Interruptions].collect(),
         attempts,
     )
-    observed = exposures(attempts, nodes, frames[Runs].collect())
+    runs = frames[Runs].collect()
+    observed = exposures(attempts, nodes, runs)
+    models = runs.select("run_id", "gpu_model")
+    counted = counted.join(models, on="run_id", how="left", maintain_order="left")
     found = cells(counted, observed).sort(CELL)
     means = {count: mean_interval(count) for count in found["count"].unique()}
     rows = [_rate(row, means) for row in found.iter_rows(named=True)]
@@ -130,8 +139,8 @@ def _exact(value: int | None) -> Decimal | None:
 
 ANALYSIS: Final = Analysis(
     name="interrupt_rates",
-    version=1,
-    describes="How often runs, nodes and clusters break, with exact intervals.",
+    version=2,
+    describes="How often clusters, runs, nodes and models break, with exact intervals.",
     inputs=(Attempts, Gpus, Runs, Incidents, IncidentEvents, Interruptions),
     outputs=(InterruptRates,),
     compute=rate_interruptions,
