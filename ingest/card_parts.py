@@ -34,6 +34,7 @@ class Hardware(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     memory_bytes: Amount | None = None
     sms: Positive | None = None
     communication_sms: Count | None = None
+    communication_w: Amount | None = None
 
 
 class Layout(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -71,6 +72,11 @@ class Training(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     data_bytes_per_token: Amount | None = None
     bucket_bytes: Amount | None = None
     exposed_communication_s: Rate | None = None
+    planned_days: Amount | None = None
+    kv_hidden: Positive | None = None
+    experts_per_token: Positive | None = None
+    weight_bytes: Amount | None = None
+    gradient_bytes: Amount | None = None
 
 
 class Pricing(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -94,6 +100,7 @@ class Fabric(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     tiers: Positive | None = None
     fibre_m: Rate | None = None
     round_latency_us: Rate | None = None
+    inside_latency_us: Rate | None = None
     paths: Positive | None = None
     pairs: Positive | None = None
     flows_per_pair: Positive | None = None

@@ -1,11 +1,14 @@
 """The run card: what raw telemetry does not say, in `run.toml`."""
 
+from collections.abc import Mapping
 from datetime import tzinfo
 from pathlib import Path
+from types import MappingProxyType
 from typing import Annotated, Final, Literal
 
 import msgspec
 
+from ingest._card_identities import contradiction
 from ingest.card_parts import (
     CheckpointPlan,
     Fabric,
@@ -24,6 +27,29 @@ from ingest.times import parse_zone
 
 #: Name of the file that holds a run card.
 CARD_NAME: Final = "run.toml"
+
+#: Parts of a card with numbers, and what their fields' names begin with in the table.
+_PARTS: Final[Mapping[str, tuple[type[msgspec.Struct], str]]] = MappingProxyType(
+    {
+        "hardware": (Hardware, ""),
+        "layout": (Layout, ""),
+        "training": (Training, ""),
+        "price": (Pricing, ""),
+        "fabric": (Fabric, "fabric_"),
+        "checkpoints": (CheckpointPlan, "checkpoint_"),
+        "reliability": (Reliability, "reliability_"),
+        "power": (PowerLimits, "power_"),
+    }
+)
+
+#: Field of a card by the column of its row.
+FIELDS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        prefix + field: f"{name}.{field}"
+        for name, (part, prefix) in _PARTS.items()
+        for field in part.__struct_fields__
+    }
+)
 
 
 class RunCard(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -75,7 +101,10 @@ def parse(data: bytes, path: Path | str) -> RunCard:
     except SettingError as error:
         message = f"{path}: {error}"
         raise SettingError(message) from error
-    _check_layout(card, path)
+    found = contradiction(row_of(card, "", ""))
+    if found:
+        message = f"{path}: {found}"
+        raise SettingError(message)
     if card.billing == "reserved" and card.reserved_gpus is None:
         message = f"{path}: billing is reserved: expected reserved_gpus; add how many"
         raise SettingError(message)
@@ -86,20 +115,32 @@ def _one_line(error: Exception) -> str:
     return " ".join(str(error).split())
 
 
-def _check_layout(card: RunCard, path: Path | str) -> None:
-    layout = card.layout
-    if layout is None:
-        return
-    if sorted(layout.order) != ["cp", "dp", "pp", "tp"]:
-        message = f"{path}: layout.order: expected each of tp, cp, pp and dp once"
-        raise SettingError(message)
-    gpus = card.hardware.gpus
-    if gpus is not None and layout.ranks > gpus:
-        message = (
-            f"{path}: the layout tp*cp*pp*dp needs {layout.ranks} ranks, but"
-            f" hardware.gpus is {gpus}; correct one of them"
-        )
-        raise SettingError(message)
+def row_of(card: RunCard, run_id: str, cluster: str) -> dict[str, object]:
+    """Return a card's row of `run_cards`, without the file that it was read from.
+
+    Args:
+        card: The card.
+        run_id: Run of a card that names none.
+        cluster: Cluster of a card that names none.
+    """
+    row: dict[str, object] = dict.fromkeys(FIELDS)
+    for name, (_, prefix) in _PARTS.items():
+        part = getattr(card, name)
+        fields = msgspec.structs.asdict(part) if part is not None else {}
+        row |= {prefix + field: value for field, value in fields.items()}
+    row["price_mode"] = row.pop("mode")
+    order = row.pop("order")
+    row["rank_order"] = ",".join(order) if isinstance(order, tuple) else None
+    return row | {
+        "run_id": card.run_id or run_id,
+        "cluster": card.cluster or cluster,
+        "model": card.model,
+        "zone": card.zone,
+        "year": card.year,
+        "billing": card.billing,
+        "reserved_gpus": card.reserved_gpus,
+        "job_ids": ",".join(card.jobs) or None,
+    }
 
 
 def map_path(card: RunCard, card_path: Path) -> Path | None:

@@ -37,6 +37,9 @@ class RunCards(Table):
     communication_sms = c.number(
         "Multiprocessors that are given to communication.", nullable=True
     )
+    communication_w = c.watts(
+        "Power of one GPU while all of them communicate or wait.", nullable=True
+    )
     tp = c.number("Tensor-parallel ranks.", nullable=True)
     cp = c.number("Context-parallel ranks.", nullable=True)
     pp = c.number("Pipeline stages.", nullable=True)
@@ -63,6 +66,11 @@ class RunCards(Table):
     exposed_communication_s = c.quantity(
         "Communication of a step that nothing hides, as planned.", "s", nullable=True
     )
+    planned_days = c.real("Days that the run is meant to take.", nullable=True)
+    kv_hidden = c.number("Width of keys, or of values, of all heads.", nullable=True)
+    experts_per_token = c.number("Experts that one token goes to.", nullable=True)
+    weight_bytes = c.quantity("One parameter as it is gathered.", "B", nullable=True)
+    gradient_bytes = c.quantity("One gradient as it is reduced.", "B", nullable=True)
     usd_per_gpu_hour = c.real("Price of a GPU-hour.", nullable=True)
     price_mode = c.choice("How GPUs are paid for.", ("rental", "owned"), nullable=True)
     usd_per_kwh = c.real("Price of electricity.", nullable=True)
@@ -77,6 +85,9 @@ class RunCards(Table):
     fabric_fibre_m = c.real("Fibre on the longest path in metres.", nullable=True)
     fabric_round_latency_us = c.real(
         "Latency of one round of a collective in microseconds.", nullable=True
+    )
+    fabric_inside_latency_us = c.real(
+        "The same of a round inside a node, in microseconds.", nullable=True
     )
     fabric_paths = c.number("Equal paths between two racks.", nullable=True)
     fabric_pairs = c.number("Pairs that send at once over the paths.", nullable=True)

@@ -81,6 +81,31 @@ def test_a_map_that_no_file_can_be_named_is_refused(tmp_path: Path, name: str) -
         ("[hardware]\npeak_tflops = inf", "$.hardware.peak_tflops"),
         (f"[hardware]\ngpus = {2**63}", "$.hardware.gpus"),
         (f"[layout]\ntp = {2**70}", "$.layout.tp"),
+        (
+            "[training]\ntokens_per_step = 1000\nsequence_length = 300\n[layout]",
+            "no multiple of layout.dp x training.sequence_length, 1 x 300",
+        ),
+        (
+            "[training]\nlayers = 4\n[layout]\npp = 4\nvpp = 2",
+            "layout.pp x layout.vpp is 8, more than training.layers, 4",
+        ),
+        (
+            "[hardware]\ngpus = 64\n"
+            "[fabric]\ngpus_per_rack = 8\nracks_per_pod = 4\npods = 1",
+            "fabric holds 32 GPUs in 4 racks, but hardware.gpus is 64",
+        ),
+        (
+            "[hardware]\nsms = 132\ncommunication_sms = 133",
+            "hardware.communication_sms is 133, more than hardware.sms, 132",
+        ),
+        (
+            "[hardware]\ngpus = 8\n[checkpoints]\nwriters = 9",
+            "checkpoints.writers is 9, more than hardware.gpus, 8",
+        ),
+        (
+            "[power]\nband_low_hz = 20\nband_high_hz = 0.1",
+            "power.band_low_hz is 20, more than power.band_high_hz, 0.1",
+        ),
     ],
 )
 def test_bad_card_is_one_line(text: str, says: str) -> None:
