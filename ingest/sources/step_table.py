@@ -15,9 +15,10 @@ from ingest.sources._lines import blocks
 from ingest.sources._lines_csv import names_of
 from ingest.sources._lines_json import head_records
 from ingest.sources._source import Batch, Head, Reading, Source
-from ingest.sources._steps.columns import REQUIRED, batch
-from ingest.sources._steps.parquet import MAGIC, read_cells
-from ingest.sources._steps.text import read_text
+from ingest.sources._steps.columns import REQUIRED, STEPS
+from ingest.sources._typed.parquet import MAGIC, read_cells
+from ingest.sources._typed.rows import batch
+from ingest.sources._typed.text import read_text
 from ingest.tables import StepTimings
 
 
@@ -43,10 +44,10 @@ def read(stream: BinaryIO, reading: Reading) -> Iterator[Batch]:
     """
     start = stream.read(len(MAGIC))
     if start != MAGIC:
-        yield from read_text(blocks(stream, start), reading)
+        yield from read_text(blocks(stream, start), STEPS, reading)
         return
-    for cells, passed_over in read_cells(stream, reading):
-        yield batch(cells, reading, repairs=passed_over)
+    for cells, passed_over in read_cells(stream, STEPS, reading):
+        yield batch(cells, STEPS, reading, repairs=passed_over)
 
 
 SOURCE: Final = Source(

@@ -1,4 +1,4 @@
-"""A table of steps in a Parquet file."""
+"""A table in a Parquet file."""
 
 import shutil
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 from ingest.errors import UnreadableFileError
 from ingest.phrases import phrase
 from ingest.sources._source import Reading
-from ingest.sources._steps.columns import TYPES, check
+from ingest.sources._typed.shape import Shape
 
 #: What such a file starts with.
 MAGIC: Final = b"PAR1"
@@ -26,7 +26,7 @@ BATCH_ROWS: Final = 262_144
 
 
 def read_cells(
-    stream: BinaryIO, reading: Reading
+    stream: BinaryIO, shape: Shape, reading: Reading
 ) -> Iterator[tuple[pl.DataFrame, int]]:
     """Yield known columns with `place`, `line` and `rule`, and columns passed over.
 
@@ -36,7 +36,7 @@ def read_cells(
     """
     try:
         with _seekable(stream) as seekable:
-            yield from _read(pq.ParquetFile(seekable), reading)
+            yield from _read(pq.ParquetFile(seekable), shape, reading)
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         mend = f"copy it again ({type(error).__name__})"
         raise UnreadableFileError(
@@ -44,17 +44,21 @@ def read_cells(
         ) from error
 
 
-def _read(file: pq.ParquetFile, reading: Reading) -> Iterator[tuple[pl.DataFrame, int]]:
-    names = file.schema_arrow.names
-    passed_over = check(names, reading, "schema")
-    _check_types(file.schema_arrow, reading)
-    known = [name for name in names if name in TYPES]
+def _read(
+    file: pq.ParquetFile, shape: Shape, reading: Reading
+) -> Iterator[tuple[pl.DataFrame, int]]:
+    found = file.schema_arrow.names
+    passed_over = shape.check(found, reading, "schema")
+    names = zip(shape.named(found), found, strict=True)
+    known = {name: of for name, of in names if name in shape.types}
+    _check_types(file.schema_arrow, known, shape, reading)
     first = 1
-    for batch in file.iter_batches(BATCH_ROWS, columns=known):
+    for batch in file.iter_batches(BATCH_ROWS, columns=list(known.values())):
         batch.validate(full=True)  # text that is not UTF-8, above all
         # column by column: the metadata of a schema may be no text at all
-        frame = pl.DataFrame({name: batch.column(name) for name in known})
-        yield _cells(frame, first), passed_over
+        columns = {name: batch.column(of) for name, of in known.items()}
+        frame = pl.DataFrame(columns)
+        yield _cells(frame, shape, first), passed_over
         first, passed_over = first + frame.height, 0
 
 
@@ -72,10 +76,10 @@ def _seekable(stream: BinaryIO) -> Iterator[IO[bytes]]:
         yield spool
 
 
-def _cells(frame: pl.DataFrame, first: int) -> pl.DataFrame:
+def _cells(frame: pl.DataFrame, shape: Shape, first: int) -> pl.DataFrame:
     texts = [
         pl.col(name).cast(pl.String)
-        for name, dtype in TYPES.items()
+        for name, dtype in shape.types.items()
         if name in frame.columns and dtype == pl.String
     ]
     number = pl.int_range(first, first + pl.len())
@@ -87,14 +91,14 @@ def _cells(frame: pl.DataFrame, first: int) -> pl.DataFrame:
     )
 
 
-def _check_types(schema: pa.Schema, reading: Reading) -> None:
-    for name, dtype in TYPES.items():
-        if name not in schema.names:
-            continue
-        found = schema.field(name).type
-        wanted, fits = _wanted(dtype, found)
+def _check_types(
+    schema: pa.Schema, known: dict[str, str], shape: Shape, reading: Reading
+) -> None:
+    for name, of in known.items():
+        found = schema.field(of).type
+        wanted, fits = _wanted(shape.types[name], found)
         if not (fits or pa.types.is_null(found)):
-            place, mend = f"column {name!r}", f"found {found}; write it as {wanted}"
+            place, mend = f"column {of!r}", f"found {found}; write it as {wanted}"
             raise UnreadableFileError(reading.path, place, wanted, mend)
 
 

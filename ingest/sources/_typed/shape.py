@@ -1,0 +1,82 @@
+"""What a table must have to be read: its columns, other names of them, defaults."""
+
+import logging
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+import polars as pl
+
+from ingest.errors import UnreadableFileError
+from ingest.sources._source import Reading
+from ingest.tables import Table
+
+_LOG: Final = logging.getLogger(__name__)
+_FILE: Final = "file_id"
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """The columns of a table of some kind.
+
+    Attributes:
+        table: Table that its rows are for.
+        noun: What it is, in words: "a table of steps".
+        needs: Columns that must be there, in one of these sets; a cell of them may be
+            empty where the table allows it.
+        aliases: Other names of columns, in lower case.
+        defaults: Values of columns that are not there, and of cells that are empty.
+    """
+
+    table: type[Table]
+    noun: str
+    needs: tuple[tuple[str, ...], ...]
+    aliases: Mapping[str, str] = field(default_factory=dict)
+    defaults: Mapping[str, object] = field(default_factory=dict)
+
+    @property
+    def types(self) -> dict[str, pl.DataType]:
+        """Columns that such a table may have, with their types."""
+        schema = pl.Schema(self.table)
+        return {name: dtype for name, dtype in schema.items() if name != _FILE}
+
+    def named(self, names: Iterable[str]) -> list[str]:
+        """Return columns by the names that the table has for them."""
+        return [
+            name if name in self.types else self.aliases.get(name.lower(), name)
+            for name in names
+        ]
+
+    def fits(self, names: Iterable[str]) -> bool:
+        """Return whether columns of these names are enough."""
+        return not self._missing(self.named(names))
+
+    def check(self, names: Sequence[str], reading: Reading, place: str) -> int:
+        """Check the columns of a file, and return how many of them are passed over.
+
+        Raises:
+            UnreadableFileError: If a column is missing or there twice.
+        """
+        known = self.named(names)
+        twice = sorted(
+            {name for name in known if known.count(name) > 1} & {*self.types}
+        )
+        if missing := self._missing(known):
+            expected = f"a column {missing!r}"
+            sets = " or ".join(", ".join(need) for need in self.needs)
+            mend = f"{self.noun} needs the columns {sets}"
+            raise UnreadableFileError(reading.path, place, expected, mend)
+        if twice:
+            expected = f"one column {twice[0]!r}"
+            mend = "rename the other one"
+            raise UnreadableFileError(reading.path, place, expected, mend)
+        unknown = [name for name in known if name not in self.types]
+        if unknown:
+            _LOG.info("%s: columns passed over: %s", reading.path, ascii(unknown))
+        return len(unknown)
+
+    def _missing(self, known: Iterable[str]) -> str | None:
+        """Return the first missing column of the set that the fewest are missing of."""
+        found = set(known)
+        lacking = [[name for name in need if name not in found] for need in self.needs]
+        return next(iter(min(lacking, key=len)), None)
