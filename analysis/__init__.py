@@ -29,7 +29,7 @@ from analysis import (
 )
 from analysis._analysis import Analysis, Frames, Results, Thresholds
 from analysis.allocations import Allocations
-from analysis.attempts import Attempts
+from analysis.attempts import Attempts, StepPauses
 from analysis.bandwidth_checks import BandwidthChecks
 from analysis.clock_offsets import ClockOffsets
 from analysis.collective_waits import CollectiveWaits
@@ -63,6 +63,7 @@ from ingest.tables import Table
 RESULTS: Final[tuple[type[Table], ...]] = (
     Runs,
     Attempts,
+    StepPauses,
     Gpus,
     Allocations,
     Incidents,

@@ -14,8 +14,13 @@ from analysis._failure_roles import (
 from analysis._held_nodes import last_holder
 from ingest.tables import Failures
 
-#: What lines of one event have in common.
-SPELL: Final = ("cluster", "host", "gpu_key", "source", "code")
+#: What lines of one event have in common. `told_run_id` is the run whose own log the
+#: line stands in; what nodes and schedulers tell has none.
+SPELL: Final = ("cluster", "host", "gpu_key", "source", "code", "told_run_id")
+
+#: Time within which words of a lost GPU and its Xid 79 tell of one loss: gpud and
+#: NVSentinel merge them so. [ns]
+SAME_LOSS_NS: Final = 300 * 1_000_000_000
 
 #: Time that a watchdog had been waiting when it spoke. [ms]
 _WAITED_MS: Final = r"ran for (\d{1,12}) milliseconds"
@@ -38,12 +43,14 @@ def group_lines(failures: pl.LazyFrame, gap_ns: int, spell_ns: int) -> pl.LazyFr
 
     Returns:
         A row for each event: the columns of SPELL, `first_ns`, `last_ns`, `onset_ns`,
-        `lines`, `name`, `component`, `severity`, `role` and `undated`. A line without
-        a time is an event of its own: its times are null, and `undated` numbers it
-        among those that are alike.
+        `lines`, `name`, `component`, `severity`, `action`, `role` and `undated`. A line
+        without a time is an event of its own: its times are null, and `undated`
+        numbers it among those that are alike.
     """
     waited = Failures.message.col.str.extract(_WAITED_MS).cast(pl.Int64) * 1_000_000
-    lines = failures.with_columns(_onset_ns=pl.col("time_ns") - waited.fill_null(0))
+    lines = failures.with_columns(
+        _onset_ns=pl.col("time_ns") - waited.fill_null(0), told_run_id="run_id"
+    )
     dated = _number_spells(lines.drop_nulls("time_ns"), gap_ns, spell_ns)
     undated = lines.filter(pl.col("time_ns").is_null())
     alone = undated.sort(*SPELL, "boot_offset_ns", "message", "occurrence")
@@ -55,7 +62,10 @@ def group_lines(failures: pl.LazyFrame, gap_ns: int, spell_ns: int) -> pl.LazyFr
 
 def _number_spells(lines: pl.LazyFrame, gap_ns: int, spell_ns: int) -> pl.LazyFrame:
     silence = pl.col("time_ns").diff().over(SPELL, order_by="time_ns")
-    opens = (silence > gap_ns).fill_null(value=True).cast(pl.Int64)
+    words = pl.col("inferred").fill_null(value=False).cast(pl.Int8)
+    before = words.shift(1, fill_value=0).over(SPELL, order_by="time_ns")
+    longest = pl.when(words + before > 0).then(max(gap_ns, SAME_LOSS_NS))
+    opens = (silence > longest.otherwise(gap_ns)).fill_null(value=True).cast(pl.Int64)
     spells = lines.with_columns(_opens=opens).with_columns(
         _spell=pl.col("_opens").cum_sum().over(SPELL, order_by="time_ns")
     )
@@ -74,6 +84,7 @@ def _sum_up(lines: pl.LazyFrame) -> pl.LazyFrame:
         lines=Failures.line_count.col.sum(),
         name=pl.col("name").min(),
         component=pl.col("component").min(),
+        action=pl.col("action").min(),
         severity=worst.replace_strict(words, return_dtype=pl.String),
         role=pl.col("role").min(),
     )

@@ -36,7 +36,8 @@ def chain(events: pl.DataFrame, window_ns: int, span_ns: int) -> pl.DataFrame:
     """Bring the events of a place together that follow each other closely.
 
     A place is a node; for watchdogs, which every node prints, it is the run that held
-    the node, else the cluster. An event without a time is alone.
+    the node, else the cluster; for one code of a run's own log that names no node, the
+    run. An event without a time is alone.
 
     Args:
         events: Rows of `group_lines`, with the `run_id` that held the node.
@@ -68,7 +69,7 @@ def _place() -> list[pl.Expr]:
     return [
         is_symptom.alias("is_symptom"),
         pl.when(~is_symptom).then("host").alias("host"),
-        pl.when(is_symptom).then("run_id").alias("run_id"),
+        pl.when(is_symptom | is_nowhere).then("run_id").alias("run_id"),
         *identity,
     ]
 
@@ -144,9 +145,7 @@ def merge_under_switches(events: pl.DataFrame, gpus: pl.DataFrame) -> pl.DataFra
         .join(under, on="host")
         .select("cluster", "switch", "host", "first_ns", "chain")
     )
-    silence = pl.col("first_ns").diff()
-    opens = (silence > FABRIC_NS).fill_null(value=False).cast(pl.Int64)
-    link = opens.cum_sum().over("cluster", "switch", order_by="first_ns")
+    link = _links(FABRIC_NS).over("cluster", "switch", order_by="first_ns")
     linked = ports.with_columns(_link=link).with_columns(
         _hosts=pl.col("host").n_unique().over("cluster", "switch", "_link")
     )
@@ -156,6 +155,27 @@ def merge_under_switches(events: pl.DataFrame, gpus: pl.DataFrame) -> pl.DataFra
     chosen = shared.unique("chain", keep="first", maintain_order=True)
     into = pl.col("chain").min().over("cluster", "switch", "_link")
     return _renumber(events, chosen.select("chain", into=into))
+
+
+def merge_in_attempts(events: pl.DataFrame) -> pl.DataFrame:
+    """Make one of incidents that one error of a program makes on many nodes of a run.
+
+    The same error on many ranks of one attempt is no recurrence.
+    """
+    hit = roots(events).filter(
+        (pl.col("source") == "application") & pl.col("run_id").is_not_null()
+    )
+    by = ("run_id", "attempt", "code", "role")
+    link = _links(CONSEQUENCE_NS).over(by, order_by="first_ns")
+    linked = hit.select(*by, "first_ns", "chain").with_columns(_link=link)
+    into = pl.col("chain").min().over(*by, "_link")
+    return _renumber(events, linked.select("chain", into=into))
+
+
+def _links(gap_ns: int) -> pl.Expr:
+    """Number rows in order of `first_ns`: those that follow each other closely."""
+    opens = pl.col("first_ns").diff() > gap_ns
+    return opens.fill_null(value=False).cast(pl.Int64).cum_sum()
 
 
 def _renumber(events: pl.DataFrame, into: pl.DataFrame) -> pl.DataFrame:

@@ -10,6 +10,9 @@ from ingest.tables import Jobs, RunCards
 #: A count beyond it is a slip of the source and is taken as unknown.
 GPUS_MAX: Final = 1_000_000
 
+#: What attempts take from their job as it is.
+_TOLD: Final = ("state", "submit_ns", "hosts", "cancelled_by", "restart_count")
+
 
 def jobs_of_runs(jobs: pl.LazyFrame, cards: pl.LazyFrame) -> pl.LazyFrame:
     """Return the jobs that started for a run, in order of start.
@@ -19,7 +22,7 @@ def jobs_of_runs(jobs: pl.LazyFrame, cards: pl.LazyFrame) -> pl.LazyFrame:
 
     Returns:
         Columns run_id, cluster, job_id, state, submit_ns, start_ns, end_ns (null while
-        it runs), gpu_count (null where unknown) and hosts.
+        it runs), gpu_count (null where unknown), hosts, cancelled_by, restart_count.
     """
     started = jobs.filter(Jobs.start_ns.col.is_not_null())
     named = started.filter(Jobs.run_id.col.is_not_null())
@@ -32,7 +35,7 @@ def jobs_of_runs(jobs: pl.LazyFrame, cards: pl.LazyFrame) -> pl.LazyFrame:
     gpus = pl.coalesce(_plausible(Jobs.gpu_count.col), _plausible(on_nodes))
     order = ["run_id", "start_ns", "cluster", "job_id", "end_ns"]
     return (
-        sized.select(*order, "state", "submit_ns", "hosts", gpu_count=gpus)
+        sized.select(*order, *_TOLD, gpu_count=gpus)
         .sort(order)
         .unique(order[:-1], keep="last", maintain_order=True)
     )

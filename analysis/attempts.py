@@ -1,5 +1,6 @@
 """One row per attempt of a run."""
 
+from dataclasses import dataclass
 from typing import ClassVar, Final
 
 import dataframely as dy
@@ -14,9 +15,10 @@ from analysis._ledger_attempts import (
 )
 from analysis._ledger_evidence import Marks, place_known, seats_seen, traced_work
 from analysis._ledger_jobs import jobs_of_runs
-from analysis._ledger_log import PORTION_ROWS, read_log
+from analysis._ledger_log import PORTION_ROWS, StepLog, read_log
 from analysis._ledger_progress import completed_steps, shown_steps
 from analysis._ledger_restarts import find_restarts, number_spells
+from analysis._step_pauses import find_pauses
 from analysis.placing import in_calendar
 from ingest.tables import (
     Collectives,
@@ -28,6 +30,11 @@ from ingest.tables import (
     Table,
 )
 from ingest.tables import _columns as c
+from ingest.times import SECOND_NS
+
+#: Shortest time without a step that is told: no step of a large run is so long, and a
+#: run that stands still for a minute costs more than a checkpoint does.
+PAUSE_S: Final = 60.0
 
 
 class Attempts(Table):
@@ -43,6 +50,11 @@ class Attempts(Table):
         "What the start and end were taken from.", ("jobs", "steps", "traces")
     )
     state = c.identifier("State that the job ended in.", nullable=True)
+    cancelled_by = c.identifier("User who cancelled the job.", nullable=True)
+    restart_count = c.count(
+        "Times that its job had been started before, as the scheduler counts.",
+        nullable=True,
+    )
     submit_ns = c.time_ns("When it was submitted or requeued.", nullable=True)
     start_ns = c.time_ns("When it started.")
     end_ns = c.time_ns("When it ended; the last time seen while it runs.")
@@ -64,6 +76,38 @@ class Attempts(Table):
     hosts = c.text("Nodes that it held, separated by commas.")
 
 
+class StepPauses(Table):
+    """One row per time inside an attempt in which no step was completed."""
+
+    key: ClassVar = ("run_id", "attempt", "pause")
+
+    run_id = c.identifier("Run that the row belongs to.")
+    attempt = c.index("Attempt of the run, counted from zero.")
+    pause = c.index("Position among the pauses of the attempt.")
+    from_ns = c.time_ns("End of the last step before.")
+    to_ns = c.time_ns("Start of the first step after.")
+    step_before = c.number("Last step before.")
+    step_after = c.number("First step after.")
+    went_back = c.flag("Whether the run did steps again afterwards.")
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """What was seen of the runs.
+
+    Attributes:
+        log: The step logs.
+        traced: What `traced_work` returns.
+        windows: Windows of the attempts.
+        shown: What `shown_steps` returns.
+    """
+
+    log: StepLog
+    traced: pl.LazyFrame
+    windows: pl.LazyFrame
+    shown: pl.LazyFrame
+
+
 def find_attempts(
     frames: Frames, portion_rows: int = PORTION_ROWS
 ) -> dy.DataFrame[Attempts]:
@@ -79,6 +123,10 @@ def find_attempts(
     Returns:
         One row per attempt. No attempt of a run lasts into the next.
     """
+    return _described(frames, _look(frames, portion_rows))
+
+
+def _look(frames: Frames, portion_rows: int) -> _Seen:
     traced = traced_work(frames[Kernels], frames[Operations], frames[Collectives])
     jobs = jobs_of_runs(frames[Jobs], frames[RunCards])
     steps = in_calendar(frames[StepTimings], traced, jobs)
@@ -87,11 +135,16 @@ def find_attempts(
     restarts = find_restarts(marks)
     windows = _windows(jobs, marks, restarts).collect().lazy()
     placed = (place_known(number_spells(one, restarts), windows) for one in marks)
-    completed = completed_steps(shown_steps(placed))
-    gpus = seats_seen(log, traced, windows).group_by(_ATTEMPT).agg(seen=pl.len())
+    return _Seen(log, traced, windows, shown_steps(placed))
+
+
+def _described(frames: Frames, seen: _Seen) -> dy.DataFrame[Attempts]:
+    completed = completed_steps(seen.shown)
+    seats = seats_seen(seen.log, seen.traced, seen.windows)
+    gpus = seats.group_by(_ATTEMPT).agg(seen=pl.len())
     cards = frames[RunCards].select("run_id", card="cluster")
     rows = (
-        windows.join(completed, on=_ATTEMPT, how="left")
+        seen.windows.join(completed, on=_ATTEMPT, how="left")
         .join(gpus, on=_ATTEMPT, how="left")
         .join(cards, on="run_id", how="left")
     )
@@ -127,15 +180,22 @@ def _describe(rows: pl.LazyFrame) -> pl.LazyFrame:
     )
 
 
-def _compute(frames: Frames, _: Thresholds) -> Results:
-    return {Attempts: find_attempts(frames)}
+def _compute(frames: Frames, thresholds: Thresholds) -> Results:
+    seen = _look(frames, PORTION_ROWS)
+    pause_ns = round(thresholds.get("step_pause_s", PAUSE_S) * SECOND_NS)
+    pauses = find_pauses(seen.shown, pause_ns).select(StepPauses.column_names())
+    return {
+        Attempts: _described(frames, seen),
+        StepPauses: StepPauses.validate(pauses.collect(), cast=True),
+    }
 
 
 ANALYSIS: Final = Analysis(
     name="attempts",
-    version=6,
+    version=7,
     describes="When each attempt of a run ran, and the steps that it completed",
     inputs=(RunCards, Jobs, StepTimings, Kernels, Operations, Collectives),
-    outputs=(Attempts,),
+    outputs=(Attempts, StepPauses),
     compute=_compute,
+    thresholds={"step_pause_s": PAUSE_S},
 )

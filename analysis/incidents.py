@@ -8,11 +8,13 @@ import polars as pl
 from analysis._analysis import Analysis, Frames, Results, Thresholds
 from analysis._failure_events import JOB_SLACK_NS, group_lines, lay_to_gpu
 from analysis._failure_roles import CATEGORIES, ROLES, SEVERITIES, category
+from analysis._failure_runs import lay_to_runs
 from analysis._held_nodes import held_nodes, job_nodes, last_holder
 from analysis._incident_chains import (
     CONSEQUENCES,
     absorb,
     chain,
+    merge_in_attempts,
     merge_under_switches,
     roots,
 )
@@ -21,6 +23,7 @@ from analysis.gpus import Gpus
 from ingest.tables import Failures, Jobs, Table
 from ingest.tables import _columns as c
 from ingest.times import SECOND_NS
+from ingest.xids import CATALOGUE
 
 #: Longest silence inside an event. Delta's rule (arXiv 2503.11901): equal errors of a
 #: GPU within 5 s are one.
@@ -59,8 +62,18 @@ class Incidents(Table):
     category = c.choice("Whose it is.", CATEGORIES)
     severity = c.choice(
         "How bad the root code is; what is no worse than info is listed, and neither"
-        " counted as a failure nor blamed for an interruption.",
+        " counted as a failure nor blamed for an interruption. Null where nothing says:"
+        " it counts as an error.",
         SEVERITIES,
+        nullable=True,
+    )
+    action = c.identifier(
+        "What the catalogue says to do about the root code; null where it does not"
+        " hold the code.",
+        nullable=True,
+    )
+    catalogue = c.identifier(
+        "Catalogue of Xid codes that was used; null for other codes.", nullable=True
     )
     role = c.choice("What the incident is in the chain of causes.", ROLES)
     lines = c.tally("Lines of the sources.")
@@ -78,6 +91,7 @@ class IncidentEvents(Table):
         "source",
         "code",
         "first_ns",
+        "run_id",
     )
 
     incident_id = c.identifier("Incident that the event belongs to.")
@@ -90,11 +104,15 @@ class IncidentEvents(Table):
     component = c.identifier("Component at fault.", nullable=True)
     category = c.choice("Whose it is.", CATEGORIES)
     severity = c.choice("How bad it is.", SEVERITIES, nullable=True)
+    action = c.identifier("What the catalogue says to do.", nullable=True)
     role = c.choice("What the event is in the chain of causes.", ROLES)
     first_ns = c.time_ns("First line; null where it has no time.", nullable=True)
     last_ns = c.time_ns("Last line.", nullable=True)
     lines = c.tally("Lines of the sources.")
-    run_id = c.identifier("Run that held the node then.", nullable=True)
+    run_id = c.identifier(
+        "Run whose own log tells of it, else the one that held the node then.",
+        nullable=True,
+    )
     attempt = c.index("Attempt of that run.", nullable=True)
 
 
@@ -108,8 +126,9 @@ def find_incidents(frames: Frames, thresholds: Thresholds) -> Results:
         [job_nodes(frames[Jobs]), nodes.drop("run_id", "attempt")], how="diagonal"
     ).unique()
     lines = group_lines(frames[Failures], gap_ns, span_ns)
-    placed = last_holder(lay_to_gpu(lines, jobs), nodes.drop("job_id"), JOB_SLACK_NS)
-    chained = chain(placed.collect(), window_ns, span_ns)
+    held = last_holder(lay_to_gpu(lines, jobs), nodes.drop("job_id"), JOB_SLACK_NS)
+    placed = lay_to_runs(held, frames[Attempts]).collect()
+    chained = merge_in_attempts(chain(placed, window_ns, span_ns))
     switches = frames[Gpus].select(Gpus.host.name, Gpus.switch.name).collect()
     events = absorb(merge_under_switches(chained, switches))
     named = events.join(_name(roots(events)), on="chain").with_columns(
@@ -152,7 +171,7 @@ def _sum_up(events: pl.DataFrame) -> pl.DataFrame:
     one_host = pl.when(pl.col("_causing") == 1).then("host")
     told = root.with_columns(
         one_host.alias("host"),
-        pl.col("severity").fill_null("error"),
+        catalogue=pl.when(pl.col("source") == "xid").then(pl.lit(CATALOGUE)),
         first_ns=pl.col("_first_ns"),
         root_source=pl.col("source"),
         root_code=pl.col("code"),
@@ -162,7 +181,7 @@ def _sum_up(events: pl.DataFrame) -> pl.DataFrame:
 
 ANALYSIS: Final = Analysis(
     name="incidents",
-    version=4,
+    version=5,
     describes="What broke, by cause: lines, events and incidents.",
     inputs=(Failures, Jobs, Attempts, Gpus),
     outputs=(Incidents, IncidentEvents),

@@ -1,7 +1,7 @@
 """Xid codes of the NVIDIA driver: what each means and what to do about it.
 
 The meanings are told in this project's own words after NVIDIA's public Xid catalogue
-(docs.nvidia.com/deploy/xid-errors, state of October 2025).
+(docs.nvidia.com/deploy/xid-errors, state of 2025-10-29).
 """
 
 from collections.abc import Mapping
@@ -24,8 +24,12 @@ Action = Literal[
 ]
 Role = Literal["hardware", "user", "cascade"]
 
+#: The catalogue that the codes below were taken from; it is told wherever a code is
+#: named, because catalogues contradict each other.
+CATALOGUE: Final = "NVIDIA 2025-10-29"
+
 #: Name of a code that the catalogue does not hold.
-UNKNOWN_NAME: Final = "not in the catalogue"
+UNKNOWN_NAME: Final = f"not in catalogue {CATALOGUE}"
 
 
 class Xid(NamedTuple):

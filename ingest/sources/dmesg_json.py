@@ -93,7 +93,7 @@ def _frame(told: list[tuple[object, ...]]) -> pl.DataFrame:
 
 SOURCE: Final = Source(
     name="dmesg-json",
-    version=2,
+    version=3,
     describes="kernel messages of `dmesg --json`",
     tables=(Failures,),
     options=frozenset({"cluster"}),

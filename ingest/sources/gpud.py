@@ -98,7 +98,7 @@ def _add(one: JsonObject, component: str, place: str, rows: FailureRows) -> None
 
 SOURCE: Final = Source(
     name="gpud",
-    version=2,
+    version=3,
     describes="gpud's answers in JSON: events and health states of a node's components",
     tables=(Failures,),
     options=frozenset({"cluster"}),

@@ -130,7 +130,7 @@ def _frame(told: list[tuple[object, ...]]) -> pl.DataFrame:
 
 SOURCE: Final = Source(
     name="journald",
-    version=2,
+    version=3,
     describes="systemd journal (journalctl -o json, json-seq, json-pretty, export):"
     " the kernel's messages",
     tables=(Failures,),

@@ -99,7 +99,7 @@ def _batches(hits: pl.DataFrame, reading: Reading) -> Iterator[Batch]:
 
 SOURCE: Final = Source(
     name="kernel-log",
-    version=3,
+    version=4,
     describes="kernel log (syslog, journal text, dmesg, kmsg, pstore): NVIDIA Xid and"
     " SXid, network cards, amdgpu, memory, PCIe, disks, CPUs, out of memory, panics",
     tables=(Failures,),

@@ -189,7 +189,7 @@ def _count(value: JsonObject) -> int:
 
 SOURCE: Final = Source(
     name="kubernetes-events",
-    version=2,
+    version=3,
     describes="events of Kubernetes (v1 and events.k8s.io/v1): lists, watches, lines",
     tables=(Failures,),
     options=frozenset({"cluster"}),

@@ -62,7 +62,7 @@ def _unwrapped(value: JsonObject) -> JsonObject:
 
 SOURCE: Final = Source(
     name="nvsentinel",
-    version=2,
+    version=3,
     describes="health events of NVSentinel in JSON: lines, lists, database documents",
     tables=(Failures,),
     options=frozenset({"cluster"}),

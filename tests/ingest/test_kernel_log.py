@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from ingest.sources import kernel_log
 from ingest.sources._source import Batch, Head
 from ingest.tables import Failures
+from ingest.xids import UNKNOWN_NAME
 from tests.examples import examples
 from tests.ingest.readings import held, read_lines, rows
 
@@ -114,7 +115,7 @@ def test_events_alike_to_the_letter_are_counted() -> None:
 
 def test_codes_outside_the_catalogue_are_kept() -> None:
     row = one_of(XID.replace("79", "99999"))
-    assert (row["code"], row["name"]) == ("99999", "not in the catalogue")
+    assert (row["code"], row["name"]) == ("99999", UNKNOWN_NAME)
     assert row["severity"] is None
 
 

@@ -13,6 +13,9 @@ _MESSAGE: Final = pl.col("message").str
 #: Columns in the order of the families: xid, sxid, nic, kernel.
 _FAMILIES: Final = ("xid", "sxid", "nic", "kernel")
 
+#: Name of an error of a switch that tells no words of its own: no catalogue is public.
+SWITCH_ERROR: Final = "NVSwitch error"
+
 
 def code_columns() -> list[pl.Expr]:
     """Return `source`, `code`, `name`, `component`, `severity` and `action`.
@@ -116,7 +119,7 @@ def _sxid_name() -> pl.Expr:
     words = _MESSAGE.extract(patterns.SXID, 3)
     plain = words.str.replace(r"^(?:Non-)?[Ff]atal(?:, |$)", "")
     plain = plain.str.replace(r"^Link -?[0-9]+ ", "").str.strip_chars()
-    return pl.when(plain == "").then(None).otherwise(plain).fill_null(UNKNOWN_NAME)
+    return pl.when(plain == "").then(None).otherwise(plain).fill_null(SWITCH_ERROR)
 
 
 def _sxid_severity() -> pl.Expr:
