@@ -50,6 +50,10 @@ BY_RULE: Final[Mapping[str, str]] = {
     "missing_column": "the table has not the columns that rows are made of",
     "damaged": "the database is damaged here; sqlite3's .recover may save it",
     "pickle": "no whole pickle; dump it again",
+    "nobody_read_it": "neither a rank nor a replica (dp_rank) that read it",
+    "half_a_range": "one end of the samples without the other",
+    "range_without_samples": "sample_to is the sample after the last: it must be"
+    " greater than sample_from",
     "primary_key": "another row has the same key",
 }
 
