@@ -55,9 +55,10 @@ def find_allocations(
 
     A job pays for its GPUs from its start to its end; without one, the GPUs seen are
     paid for while the attempt was seen, one that only traces know while they last. A
-    reserved run also pays for its reservation: between its attempts, where GPUs wait
-    for the restart, and beyond what an attempt holds. Time in the queue is never paid
-    for, and attempts of a run share no time.
+    reserved run also pays for its reservation: between its attempts, where as many GPUs
+    as the next one holds wait for the restart, and beyond what an attempt holds, where
+    they are spare. Time in the queue is never paid for, and attempts of a run share no
+    time.
 
     Args:
         runs: Runs, with their billing.
@@ -69,7 +70,7 @@ def find_allocations(
     """
     seats = _seats(gpus, attempts)
     counted = count_slots(attempts, seats, runs)
-    rows = [_numbered(seats, counted), *_unnamed(counted), _between(counted)]
+    rows = [_numbered(seats, counted), *_unnamed(counted), *_between(counted)]
     paid = pl.concat(rows, how="diagonal").filter(pl.col("from_ns") < pl.col("to_ns"))
     return Allocations.validate(
         paid.select(Allocations.column_names()).sort(Allocations.key).collect(),
@@ -133,16 +134,24 @@ def _slots(
     )
 
 
-def _between(counted: pl.LazyFrame) -> pl.LazyFrame:
-    """Pay for the reservation between attempts, where it is held for the restart."""
-    following = (
-        pl.col("start_ns").shift(-1).over("run_id", order_by=["start_ns", "attempt"])
-    )
-    gaps = counted.with_columns(start_ns="end_ns", end_ns=following).with_columns(
-        attempt=pl.lit(None, pl.Int32)
+def _between(counted: pl.LazyFrame) -> tuple[pl.LazyFrame, pl.LazyFrame]:
+    """Pay for the reservation between attempts: held for the restart, and spare."""
+    following = [
+        pl.col(name).shift(-1).over("run_id", order_by=["start_ns", "attempt"])
+        for name in ("start_ns", "held")
+    ]
+    gaps = counted.with_columns(
+        following[0].alias("end_ns"),
+        start_ns="end_ns",
+        waiting=pl.min_horizontal(following[1], "reserved"),
+        attempt=pl.lit(None, pl.Int32),
     )
     lasting = gaps.filter(pl.col("end_ns").is_not_null())
-    return _slots(lasting, pl.lit(0, pl.Int64), pl.col("reserved"), "restart")
+    waiting, none = pl.col("waiting"), pl.lit(0, pl.Int64)
+    return (
+        _slots(lasting, none, waiting, "restart"),
+        _slots(lasting, waiting, pl.col("reserved"), "spare"),
+    )
 
 
 def _compute(frames: Frames, _: Thresholds) -> Results:
@@ -152,7 +161,7 @@ def _compute(frames: Frames, _: Thresholds) -> Results:
 
 ANALYSIS: Final = Analysis(
     name="allocations",
-    version=1,
+    version=2,
     describes="Every GPU that a run paid for, when, and what for",
     inputs=(Runs, Attempts, Gpus),
     outputs=(Allocations,),

@@ -75,7 +75,7 @@ def test_queue_is_not_paid_for() -> None:
 def test_reservation_is_paid_for_between_attempts_and_beyond_them() -> None:
     #         10       20        50      60
     # GPU 0   |--- 0 ---| restart |-- 1 --|
-    # GPU 1   |- spare -| restart | spare |
+    # GPU 1   |- spare -|- spare -| spare |
     tables = {
         Jobs: rows(Jobs, job(1, 10, 20, 1), job(2, 50, 60, 1)),
         RunCards: rows(RunCards, {"billing": "reserved", "reserved_gpus": 2}),
@@ -84,7 +84,7 @@ def test_reservation_is_paid_for_between_attempts_and_beyond_them() -> None:
         (0, 0, None, "rank", 10, 20),
         (0, 1, None, "spare", 10, 20),
         (None, 0, None, "restart", 20, 50),
-        (None, 1, None, "restart", 20, 50),
+        (None, 1, None, "spare", 20, 50),
         (1, 0, None, "rank", 50, 60),
         (1, 1, None, "spare", 50, 60),
     ]
