@@ -21,6 +21,9 @@ from analysis import (
     overlap,
     overlap_groups,
     pipeline_bubbles,
+    rate_changes,
+    rate_comparisons,
+    rate_projections,
     replays,
     runs,
     section_scores,
@@ -47,6 +50,9 @@ from analysis.lost_time import LostTime
 from analysis.overlap import Overlap
 from analysis.overlap_groups import OverlapGroups
 from analysis.pipeline_bubbles import PipelineBubbles
+from analysis.rate_changes import RateChanges
+from analysis.rate_comparisons import RateComparisons
+from analysis.rate_projections import RateProjections
 from analysis.replays import ReplayCells, Replays, ReplaySteps
 from analysis.runs import Runs
 from analysis.section_scores import SectionScores
@@ -93,6 +99,9 @@ RESULTS: Final[tuple[type[Table], ...]] = (
     SectionScores,
     WhatIf,
     InterruptRates,
+    RateComparisons,
+    RateChanges,
+    RateProjections,
     PipelineBubbles,
     LostTime,
     Energy,
@@ -120,6 +129,9 @@ ANALYSES: Final[tuple[Analysis, ...]] = (
     incidents.ANALYSIS,
     interruptions.ANALYSIS,
     interrupt_rates.ANALYSIS,
+    rate_comparisons.ANALYSIS,
+    rate_changes.ANALYSIS,
+    rate_projections.ANALYSIS,
     pipeline_bubbles.ANALYSIS,
     lost_time.ANALYSIS,
     energy.ANALYSIS,

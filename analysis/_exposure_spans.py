@@ -71,12 +71,9 @@ def by_week(found: pl.DataFrame) -> pl.DataFrame:
     Args:
         found: Rows of `spans`.
     """
-    start, end = pl.col("start_ns"), pl.col("end_ns")
-    first = (start + _MONDAY_NS) // WEEK_NS
-    last = (end - 1 + _MONDAY_NS) // WEEK_NS
+    start, end, opens = pl.col("start_ns"), pl.col("end_ns"), pl.col("opens_ns")
     lasting = found.filter(start < end)
-    cut = lasting.with_columns(week=pl.int_ranges(first, last + 1)).explode("week")
-    opens = pl.col("week") * WEEK_NS - _MONDAY_NS
+    cut = lasting.with_columns(opens_ns=week_starts()).explode("opens_ns")
     clipped = cut.with_columns(
         start_ns=pl.max_horizontal(start, opens),
         end_ns=pl.min_horizontal(end, opens + WEEK_NS),
@@ -86,16 +83,12 @@ def by_week(found: pl.DataFrame) -> pl.DataFrame:
     ).select(SPAN)
 
 
-def between(found: pl.DataFrame, from_ns: int, to_ns: int) -> pl.DataFrame:
-    """Return what of spans lies in a period.
-
-    Args:
-        found: Rows of `spans`.
-        from_ns: Start of the period. [ns]
-        to_ns: End of the period. [ns]
-    """
-    clipped = found.with_columns(pl.col(*_TIMES).clip(from_ns, to_ns))
-    return clipped.filter(pl.col("start_ns") < pl.col("end_ns"))
+def week_starts() -> pl.Expr:
+    """Return the starts of the weeks that a span touches, as a list. [ns]"""
+    first = (pl.col("start_ns") + _MONDAY_NS) // WEEK_NS
+    last = (pl.col("end_ns") - 1 + _MONDAY_NS) // WEEK_NS
+    starts = (first * WEEK_NS - _MONDAY_NS, (last + 1) * WEEK_NS - _MONDAY_NS)
+    return pl.int_ranges(*starts, step=WEEK_NS)
 
 
 def week_of(instant: pl.Expr) -> pl.Expr:
