@@ -16,7 +16,7 @@ from analysis._failure_roles import (
 #: does not pair all with all. It has no influence on what is found. [ns]
 _HOUR_NS: Final = 3_600 * 1_000_000_000
 
-_STOP: Final = ("run_id", "attempt")
+_STOP: Final = ("run_id", "attempt", "stop")
 
 
 def attribute(
@@ -32,15 +32,15 @@ def attribute(
     wrote down is the cause, whatever else the logs tell.
 
     Args:
-        windows: `run_id`, `attempt`, `cluster`, `from_ns`, `to_ns`, and the `roles`
-            that an incident must have.
+        windows: `run_id`, `attempt`, `stop`, `cluster`, `from_ns`, `to_ns`, and the
+            `roles` that an incident must have.
         nodes: Nodes held: `cluster`, `host`, `run_id` and `attempt`.
         events: Rows of IncidentEvents.
         incidents: Rows of Incidents.
 
     Returns:
-        A row for each stop with a cause: `run_id`, `attempt`, the columns of its
-        incident, `detected_ns` (first event of it in the window) and
+        A row for each stop with a cause: `run_id`, `attempt`, `stop`, the columns of
+        its incident, `detected_ns` (first event of it in the window) and
         `other_incident_ids`.
     """
     blamed = is_failure() | is_planned_by_operator()
@@ -66,29 +66,50 @@ def attribute(
 def _events_in_windows(
     windows: pl.DataFrame, nodes: pl.DataFrame, events: pl.DataFrame
 ) -> pl.DataFrame:
-    """Pair events with the stops of their node whose window they share time with.
+    """Pair events with the stops whose window they share time with.
 
-    An event without a node is paired where only one run of the cluster stopped then.
+    They are those of the stop's nodes and those that its run's own log tells of. An
+    event without a node or a run is paired where one run alone of its cluster stopped.
     """
     place = ["cluster", "host"]
     dated = events.drop_nulls("first_ns").with_row_index("_event")
-    held = nodes.select(*_STOP, *place).join(
+    held = nodes.select("run_id", "attempt", *place).join(
         dated.select(place).unique(), on=place, how="semi"
     )
-    nowhere = windows.select(*_STOP, "cluster", pl.lit(None, pl.String).alias("host"))
-    watched = pl.concat([held, nowhere]).join(windows.drop("cluster"), on=_STOP)
-    on = [*place, "_hour"]
-    pairs = _by_hour(watched, "from_ns", "to_ns").join(
-        _by_hour(dated, "first_ns", "last_ns").drop("run_id", "attempt"),
-        on=on,
-        nulls_equal=True,
+    lost = dated.filter(pl.col("host").is_null() & pl.col("run_id").is_null())
+    told = dated.filter(pl.col("run_id").is_not_null())
+    attempt = ["run_id", "attempt"]
+    found = [
+        _meet(windows.drop("cluster").join(held, on=attempt), dated, place),
+        _meet(windows, told, ["run_id"]),
+        _alone(_meet(windows, lost, ["cluster"])),
+    ]
+    return pl.concat(found).unique([*_STOP, "_event"])
+
+
+def _meet(
+    windows: pl.DataFrame, events: pl.DataFrame, place: list[str]
+) -> pl.DataFrame:
+    """Pair windows with the events of the same place that they share time with."""
+    stop = [*_STOP, "roles", "from_ns", "to_ns"]
+    event = ["_event", "incident_id", "first_ns", "last_ns"]
+    sides = (
+        _by_hour(windows.select(_each(stop, place)), "from_ns", "to_ns"),
+        _by_hour(events.select(_each(event, place)), "first_ns", "last_ns"),
     )
     shared = (pl.col("first_ns") <= pl.col("to_ns")) & (
         pl.col("last_ns") >= pl.col("from_ns")
     )
-    one_run = pl.col("run_id").n_unique().over("_event") == 1
-    found = pairs.filter(shared).unique([*_STOP, "_event"])
-    return found.filter(pl.col("host").is_not_null() | one_run)
+    pairs = sides[0].join(sides[1], on=[*place, "_hour"])
+    return pairs.filter(shared).select(*stop, *event)
+
+
+def _each(names: list[str], more: list[str]) -> list[str]:
+    return [*names, *(name for name in more if name not in names)]
+
+
+def _alone(pairs: pl.DataFrame) -> pl.DataFrame:
+    return pairs.filter(pl.col("run_id").n_unique().over("_event") == 1)
 
 
 def _by_hour(rows: pl.DataFrame, start: str, end: str) -> pl.DataFrame:

@@ -45,8 +45,9 @@ def find_stops(attempts: pl.DataFrame) -> pl.DataFrame:
         attempts: Rows of Attempts.
 
     Returns:
-        Their rows with `state` in capitals, `is_followed`, `next_submit_ns`,
-        `next_start_ns`, `next_end_ns` and `lost_steps`.
+        Their rows with `kind`, `state` in capitals, `is_followed`, `next_submit_ns`,
+        `next_start_ns`, `next_end_ns`, `lost_steps` and `is_anew` (the run was done,
+        and the next attempt begins where it had begun: a run of the same name).
     """
     following = [
         column.col.shift(-1).over("run_id", order_by="attempt").alias(name)
@@ -59,10 +60,17 @@ def find_stops(attempts: pl.DataFrame) -> pl.DataFrame:
         _resumed=resumed.over("run_id", order_by="attempt"),
     )
     is_followed = pl.col("next_start_ns").is_not_null()
+    is_done = Attempts.state.col == COMPLETED
+    is_anew = (is_done & (pl.col("_resumed") <= Attempts.first_step.col)).fill_null(
+        value=False
+    )
     is_over = ~Attempts.is_running.col & (Attempts.state.col != COMPLETED)
     repeated = Attempts.last_step.col - pl.col("_resumed") + 1
     return ordered.with_columns(
-        is_followed=is_followed, lost_steps=repeated.clip(0)
+        kind=pl.lit("end"),
+        is_followed=is_followed,
+        is_anew=is_anew,
+        lost_steps=pl.when(~is_anew).then(repeated.clip(0)),
     ).filter(is_followed | is_over.fill_null(value=False))
 
 

@@ -6,48 +6,43 @@ import polars as pl
 
 from analysis._analysis import Analysis, Frames, Results, Thresholds
 from analysis._attribution import attribute
-from analysis._failure_roles import CATEGORIES, ROLES, is_planned_by_operator
+from analysis._failure_roles import CATEGORIES
 from analysis._held_nodes import held_nodes, known_clusters
-from analysis._stops import (
-    CANCELLED,
-    COMPLETED,
-    OUT_OF_MEMORY,
-    PLANNED,
-    SCHEDULED,
-    find_stops,
-    first_new_steps,
+from analysis._stop_causes import category, cause, component, planned
+from analysis._stop_windows import (
+    AFTER_END_S,
+    BEFORE_END_S,
+    BEFORE_LAST_STEP_S,
+    windows_of,
 )
-from analysis.attempts import Attempts
+from analysis._stops import find_stops, first_new_steps
+from analysis._stops_inside import (
+    lay_hangs,
+    shown_hangs,
+    stops_in_hangs,
+    stops_in_pauses,
+)
+from analysis.attempts import Attempts, StepPauses
 from analysis.gpus import Gpus
+from analysis.hangs import Hangs, HangSuspects
 from analysis.incidents import IncidentEvents, Incidents
-from ingest.phrases import phrase
 from ingest.tables import StepTimings, Table
 from ingest.tables import _columns as c
-from ingest.times import SECOND_NS
-
-#: How long before the end of an attempt its cause may have shown: Meta's rule (arXiv
-#: 2410.21680), two rounds of health checks of 5 minutes.
-BEFORE_END_S: Final = 600.0
-
-#: How long after its end: Meta's rule, one more round of health checks.
-AFTER_END_S: Final = 300.0
-
-#: How long before the end of its last completed step: a run that hangs has stopped
-#: stepping long before it ends, and clocks of logs are good to some seconds.
-BEFORE_LAST_STEP_S: Final = 60.0
-
-#: Roles that make a cancellation one that was not meant: processes that are torn down
-#: raise the codes of users and of cleanup themselves.
-_FORCING: Final = ["root", "symptom"]
 
 
 class Interruptions(Table):
     """One row per interruption of a run."""
 
-    key: ClassVar = ("run_id", "attempt")
+    key: ClassVar = ("run_id", "attempt", "stop")
 
     run_id = c.identifier("Run that the row belongs to.")
     attempt = c.index("Attempt of the run, counted from zero.")
+    stop = c.index("Position among the interruptions of the attempt, by time.")
+    kind = c.choice(
+        "What shows it: the end of the attempt; steps that are done again while its job"
+        " goes on; a pause with a failure; a hang after which nothing is known.",
+        ("end", "went_back", "pause", "hang"),
+    )
     incident_id = c.identifier(
         "Incident that it is attributed to; null: unattributed.", nullable=True
     )
@@ -58,11 +53,19 @@ class Interruptions(Table):
     component = c.identifier("Component at fault.", nullable=True)
     category = c.choice("Whose it is.", CATEGORIES)
     cause = c.text("Cause in words.")
+    hang_id = c.identifier(
+        "Hang that the ranks were in, where their dumps or polls tell.", nullable=True
+    )
+    suspect_ranks = c.text(
+        "Ranks in which that hang may have begun, separated by commas; `host:position`"
+        " where only polls tell."
+    )
+    cancelled_by = c.identifier("User who cancelled the job.", nullable=True)
     last_step_end_ns = c.time_ns(
         "End of the last step that every rank completed.", nullable=True
     )
     detected_ns = c.time_ns("First sign of the incident.", nullable=True)
-    decided_ns = c.time_ns("End of the attempt.", nullable=True)
+    decided_ns = c.time_ns("End of the attempt; null where none ended.", nullable=True)
     requeued_ns = c.time_ns(
         "When the next attempt was submitted, the end where that was before.",
         nullable=True,
@@ -75,109 +78,85 @@ class Interruptions(Table):
 def find_interruptions(frames: Frames, thresholds: Thresholds) -> Results:
     """Find every stop of a run, lay it to an incident and tell its times."""
     attempts = known_clusters(frames[Attempts], frames[Gpus]).collect()
-    stops = first_new_steps(find_stops(attempts), frames[StepTimings])
+    hangs = shown_hangs(frames[Hangs], frames[HangSuspects])
+    stops = _all_stops(attempts, hangs, frames)
     nodes = held_nodes(frames[Attempts], frames[Gpus]).collect()
     causes = attribute(
-        _windows(stops, thresholds),
+        windows_of(stops, thresholds),
         nodes,
         frames[IncidentEvents].collect(),
         frames[Incidents].collect(),
     )
-    columns = ["run_id", "attempt"]
-    known = nodes.select(columns).unique().with_columns(_has_nodes=True)
+    known = nodes.select(_ATTEMPT).unique().with_columns(_has_nodes=pl.lit(value=True))
     joined = (
         stops.drop("cluster")
-        .join(causes, on=columns, how="left")
-        .join(known, on=columns, how="left")
+        .join(causes, on=[*_ATTEMPT, "stop"], how="left")
+        .join(lay_hangs(stops, hangs), on=[*_ATTEMPT, "stop"], how="left")
+        .join(known, on=_ATTEMPT, how="left")
     )
-    return {Interruptions: _describe(joined)}
+    return {Interruptions: _describe(joined.filter(_is_stop()))}
 
 
-def _windows(stops: pl.DataFrame, thresholds: Thresholds) -> pl.DataFrame:
-    """Return the time around each stop in which its cause shows, and as what."""
-    before, after, step = (
-        round(thresholds[f"attribution_{name}_s"] * SECOND_NS)
-        for name in ("before_end", "after_end", "before_last_step")
-    )
-    end = Attempts.end_ns.col
-    stepped = Attempts.last_step_end_ns.col - step
-    stood_still = Attempts.last_step_end_ns.col < end - before
-    cancelled = (Attempts.state.col == CANCELLED).fill_null(value=False)
-    roles = pl.when(cancelled).then(_FORCING).otherwise(pl.lit(list(ROLES)))
-    scheduled = Attempts.state.col.is_in(SCHEDULED).fill_null(value=False)
-    done = (Attempts.state.col == COMPLETED).fill_null(value=False)
-    is_open = ~scheduled | (stood_still.fill_null(value=False) & ~done)
-    return stops.filter(is_open).select(
-        "run_id",
-        "attempt",
-        "cluster",
-        from_ns=pl.max_horizontal(
-            pl.min_horizontal(end - before, stepped), Attempts.start_ns.name
-        ),
-        to_ns=pl.when(cancelled).then(end).otherwise(end + after),
-        roles=roles,
-    )
+_ATTEMPT: Final = ["run_id", "attempt"]
+
+
+def _all_stops(
+    attempts: pl.DataFrame, hangs: pl.DataFrame, frames: Frames
+) -> pl.DataFrame:
+    """Return ends of attempts, pauses inside them, and hangs, numbered."""
+    ended = first_new_steps(find_stops(attempts), frames[StepTimings])
+    paused = stops_in_pauses(attempts, frames[StepPauses].collect())
+    known = pl.concat([ended, paused], how="diagonal")
+    first = hangs.unique(_ATTEMPT, keep="first", maintain_order=True)
+    hung = stops_in_hangs(attempts, known, first)
+    every = pl.concat([known, hung], how="diagonal")
+    return _numbered(every)
+
+
+def _numbered(stops: pl.DataFrame) -> pl.DataFrame:
+    """Number the stops of each attempt in order of time; its end is the last."""
+    at = pl.coalesce("last_step_end_ns", "first_step_ns", "hung_ns")
+    ordered = stops.sort(*_ATTEMPT, pl.col("kind") == "end", at, nulls_last=True)
+    number = pl.int_range(pl.len(), dtype=pl.Int32).over(_ATTEMPT)
+    return ordered.with_columns(stop=number)
+
+
+def _is_stop() -> pl.Expr:
+    """Return whether a pause was a stop: a failure or a hang must tell of it."""
+    is_pause = pl.col("kind") == "pause"
+    is_bad = pl.col("severity").is_null() | pl.col("severity").is_in(["error", "fatal"])
+    is_told = pl.col("incident_id").is_not_null() & is_bad
+    return ~is_pause | is_told | pl.col("hang_id").is_not_null()
 
 
 def _describe(stops: pl.DataFrame) -> pl.DataFrame:
-    is_caused = pl.col("incident_id").is_not_null()
-    meant = pl.col("state").is_in(PLANNED).fill_null(value=False) & ~is_caused
-    planned = meant | is_planned_by_operator().fill_null(value=False)
-    return stops.select(
-        "run_id",
-        "attempt",
-        "incident_id",
-        "other_incident_ids",
-        "component",
-        "last_step_end_ns",
-        "detected_ns",
-        "first_step_ns",
-        "lost_steps",
-        planned=planned,
-        category=pl.when(is_caused).then("category").otherwise(_own_category()),
-        cause=_cause(is_caused),
+    resubmitted = pl.max_horizontal("next_submit_ns", Attempts.end_ns.name)
+    told = stops.with_columns(
+        planned=planned(),
+        category=category(),
+        component=component(),
+        cause=cause(),
         decided_ns=Attempts.end_ns.col,
-        requeued_ns=pl.when(pl.col("next_submit_ns").is_not_null()).then(
-            pl.max_horizontal("next_submit_ns", Attempts.end_ns.name)
-        ),
+        requeued_ns=pl.when(pl.col("next_submit_ns").is_not_null()).then(resubmitted),
         started_ns=pl.col("next_start_ns"),
-    ).select(Interruptions.column_names())
-
-
-def _own_category() -> pl.Expr:
-    """Return whose a stop is by the state of its job alone."""
-    state = pl.col("state")
-    return (
-        pl.when(state.is_in(SCHEDULED))
-        .then(pl.lit("scheduler"))
-        .when(state.is_in([CANCELLED, OUT_OF_MEMORY]))
-        .then(pl.lit("user"))
-        .otherwise(pl.lit("unattributed"))
     )
-
-
-def _cause(is_caused: pl.Expr) -> pl.Expr:
-    """Say in words what stopped the run, or what is known instead."""
-    code = phrase("{} {}", "root_source", "root_code")
-    told = pl.concat_str([code, pl.col("name")], separator=": ", ignore_nulls=True)
-    state = pl.col("state").fill_null("state unknown")
-    is_known = pl.col("_has_nodes").fill_null(value=False)
-    return (
-        pl.when(is_caused)
-        .then(told)
-        .when(pl.col("state").is_in([*PLANNED, *SCHEDULED, OUT_OF_MEMORY]))
-        .then(phrase("job state {}", state))
-        .when(is_known)
-        .then(phrase("{}: no failure on its nodes around its end", state))
-        .otherwise(phrase("{}: its nodes are not known", state))
-    )
+    return _numbered(told).select(Interruptions.column_names())
 
 
 ANALYSIS: Final = Analysis(
     name="interruptions",
-    version=3,
+    version=4,
     describes="What stopped each run, and how long it took to go on.",
-    inputs=(Attempts, Gpus, StepTimings, Incidents, IncidentEvents),
+    inputs=(
+        Attempts,
+        StepPauses,
+        Gpus,
+        StepTimings,
+        Incidents,
+        IncidentEvents,
+        Hangs,
+        HangSuspects,
+    ),
     outputs=(Interruptions,),
     compute=find_interruptions,
     thresholds={

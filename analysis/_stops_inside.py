@@ -1,0 +1,112 @@
+"""Stops of a run inside an attempt: its job did not end."""
+
+from typing import Final
+
+import polars as pl
+
+from analysis.attempts import Attempts
+
+_ATTEMPT: Final = ["run_id", "attempt"]
+
+#: What stops inside an attempt take from it.
+_TAKEN: Final = (*_ATTEMPT, "cluster", "start_ns", "hosts")
+
+#: Steps that end so long after a hang tell that it was over. [ns]
+_WENT_ON_NS: Final = 60 * 1_000_000_000
+
+
+def stops_in_pauses(attempts: pl.DataFrame, pauses: pl.DataFrame) -> pl.DataFrame:
+    """Return the pauses of attempts as stops: `went_back`, and `pause`.
+
+    A run can lose a node without the end of its job: what is left goes back to a
+    checkpoint. Where it only stood still, a failure must tell that it was stopped:
+    evaluations and slow checkpoints are pauses, too.
+
+    Args:
+        attempts: Rows of Attempts, their cluster known.
+        pauses: Rows of StepPauses.
+    """
+    redone = (pl.col("step_before") - pl.col("step_after") + 1).clip(0)
+    kind = pl.when("went_back").then(pl.lit("went_back")).otherwise(pl.lit("pause"))
+    return pauses.join(attempts.select(_TAKEN), on=_ATTEMPT).select(
+        *_TAKEN,
+        kind=kind,
+        last_step_end_ns="from_ns",
+        first_step_ns="to_ns",
+        lost_steps=pl.when("went_back").then(redone),
+    )
+
+
+def stops_in_hangs(
+    attempts: pl.DataFrame, stops: pl.DataFrame, hangs: pl.DataFrame
+) -> pl.DataFrame:
+    """Return the hangs after which no other stop and no step is known.
+
+    Args:
+        attempts: Rows of Attempts, their cluster known.
+        stops: Stops that are known.
+        hangs: Rows of Hangs that show a hang, the first of each attempt.
+    """
+    known = hangs.join(stops, on=_ATTEMPT, how="anti")
+    found = known.select(*_ATTEMPT, hung_ns=_since()).join(
+        attempts.select(*_TAKEN, Attempts.last_step_end_ns.name), on=_ATTEMPT
+    )
+    went_on = pl.col("last_step_end_ns") > pl.col("hung_ns") + _WENT_ON_NS
+    return found.filter(~went_on.fill_null(value=False)).with_columns(
+        kind=pl.lit("hang")
+    )
+
+
+def lay_hangs(stops: pl.DataFrame, hangs: pl.DataFrame) -> pl.DataFrame:
+    """Return the hang of each stop: the last that began before the stop was over.
+
+    Args:
+        stops: Columns run_id, attempt, stop, first_step_ns and end_ns.
+        hangs: Rows of Hangs that show a hang, with `suspect_ranks`.
+
+    Returns:
+        Columns run_id, attempt, stop, hang_id, hang_kind, verdict, suspect_ranks.
+    """
+    over = pl.coalesce("end_ns", "first_step_ns")
+    told = ["hang_id", "verdict", "suspect_ranks", pl.col("kind").alias("hang_kind")]
+    pairs = stops.select(*_ATTEMPT, "stop", _over=over).join(
+        hangs.select(*_ATTEMPT, *told, _since=_since()), on=_ATTEMPT
+    )
+    begun = (pl.col("_since") <= pl.col("_over")).fill_null(value=True)
+    last = pairs.filter(begun).sort(
+        *_ATTEMPT, "hang_id", "_over", "stop", nulls_last=True
+    )
+    first_over = last.unique([*_ATTEMPT, "hang_id"], keep="first", maintain_order=True)
+    by_time = first_over.sort(*_ATTEMPT, "stop", "_since", "hang_id")
+    chosen = by_time.unique([*_ATTEMPT, "stop"], keep="last", maintain_order=True)
+    return chosen.drop("_over", "_since")
+
+
+def shown_hangs(hangs: pl.LazyFrame, suspects: pl.LazyFrame) -> pl.DataFrame:
+    """Return the hangs that somebody is known to wait in, with `suspect_ranks`.
+
+    Args:
+        hangs: Rows of Hangs.
+        suspects: Rows of HangSuspects.
+    """
+    hang = [*_ATTEMPT, "hang_id"]
+    place = pl.concat_str(
+        pl.col("host").fill_null("?"), pl.lit(":"), pl.col("rank_in_group")
+    )
+    name = pl.coalesce(pl.col("rank").cast(pl.String), place)
+    named = (
+        suspects.filter("is_candidate")
+        .sort(*hang, "rank", "host", "rank_in_group")
+        .group_by(hang, maintain_order=True)
+        .agg(suspect_ranks=name.drop_nulls().str.join(","))
+    )
+    shown = hangs.filter(pl.col("candidates_count") > 0)
+    told = shown.join(named, on=hang, how="left").sort(*hang)
+    blank = pl.col("suspect_ranks") == ""
+    return told.with_columns(
+        pl.when(~blank).then("suspect_ranks").alias("suspect_ranks")
+    ).collect()
+
+
+def _since() -> pl.Expr:
+    return pl.coalesce("first_ns", "last_ns")
