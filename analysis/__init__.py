@@ -13,6 +13,7 @@ from analysis import (
     hangs,
     incidents,
     interrupt_rates,
+    interruption_gaps,
     interruptions,
     late_ranks,
     latency_anatomy,
@@ -42,6 +43,7 @@ from analysis.hangs import Hangs, HangSuspects, HangWaits
 from analysis.hiding_costs import HidingCosts
 from analysis.incidents import IncidentEvents, Incidents
 from analysis.interrupt_rates import InterruptRates
+from analysis.interruption_gaps import InterruptionGapFits, InterruptionGaps
 from analysis.interruptions import Interruptions
 from analysis.late_ranks import LateRanks, WaitingEdges
 from analysis.latency_anatomy import LatencyAnatomy, LatencySizes
@@ -102,6 +104,8 @@ RESULTS: Final[tuple[type[Table], ...]] = (
     RateComparisons,
     RateChanges,
     RateProjections,
+    InterruptionGaps,
+    InterruptionGapFits,
     PipelineBubbles,
     LostTime,
     Energy,
@@ -132,6 +136,7 @@ ANALYSES: Final[tuple[Analysis, ...]] = (
     rate_comparisons.ANALYSIS,
     rate_changes.ANALYSIS,
     rate_projections.ANALYSIS,
+    interruption_gaps.ANALYSIS,
     pipeline_bubbles.ANALYSIS,
     lost_time.ANALYSIS,
     energy.ANALYSIS,
