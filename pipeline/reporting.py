@@ -50,7 +50,7 @@ def write_report(
     from reports import page
 
     path = output if output is not None else root / "report.html"
-    _refuse_target(path)
+    refuse_target(path)
     refuse_unknown(settings.thresholds)
     lake = snapshot(root)
     if not lake.generation:
@@ -63,19 +63,25 @@ def write_report(
             raise SettingError(_no_such_run(run_id, lake))
     frames = Frames({table: _of_run(lake, table, run_id) for table in reports.INPUTS})
     prices = prices_of(lake.scan(RunCards).collect(), runs, settings)
-    provenance = _provenance(root, settings, runs)
-    _replace(path, page.render(frames, prices, provenance))
+    provenance = provenance_of(root, settings, runs)
+    replace(path, page.render(frames, prices, provenance))
     shown = (frames, prices, provenance)
     return Written(path.resolve(), page.headline(*shown), page.warnings(*shown))
 
 
-def _refuse_target(path: Path) -> None:
+def refuse_target(path: Path) -> None:
+    """Refuse a name that no file can have.
+
+    Raises:
+        SettingError: If it is a folder's or a device's.
+    """
     if path.exists() and not path.is_file():
         message = f"{path}: expected the name of a file, not a folder or a device"
         raise SettingError(message)
 
 
-def _replace(path: Path, text: str) -> None:
+def replace(path: Path, text: str) -> None:
+    """Write a file beside its place, and put it there once it is whole."""
     path.parent.mkdir(parents=True, exist_ok=True)
     beside = path.with_name(f".{path.name}.partial")
     try:
@@ -141,7 +147,14 @@ def _said(value: object) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
-def _provenance(root: Path, settings: Settings, runs: pl.DataFrame) -> Provenance:
+def provenance_of(root: Path, settings: Settings, runs: pl.DataFrame) -> Provenance:
+    """Return what made a page about some runs.
+
+    Args:
+        root: The lake.
+        settings: Settings in force.
+        runs: Rows of Runs.
+    """
     given = settings.model_fields_set
     values = settings.model_dump(mode="json", exclude={"thresholds"})
     return Provenance(

@@ -62,6 +62,11 @@ class Settings(BaseSettings):
     archive_entries: Annotated[int, Field(ge=1)] = Field(
         100_000, description="Files of an archive that are read."
     )
+    claim_window_days: Annotated[float, Field(ge=0, le=3660)] = Field(
+        10.0,
+        description="Days from the first sign of an incident within which to claim: the"
+        " shortest window known of a provider. [d]",
+    )
     thresholds: dict[str, float] = Field(
         default_factory=dict,
         description="Thresholds of analyses by name, as `gpuledger report` lists them.",

@@ -58,6 +58,20 @@ def load() -> Assets:
     return Assets(bundle, script, style, policy)
 
 
+def style_alone(*names: str) -> tuple[str, str]:
+    """Return the style of a page without scripts, and the policy that fixes it.
+
+    Args:
+        names: Files of styles, in their order.
+    """
+    style = "".join(_template(name) for name in names)
+    policy = (
+        "default-src 'none'; base-uri 'none'; form-action 'none';"
+        f" style-src {_hash(style)}; img-src data:"
+    )
+    return style, policy
+
+
 def data(specs: Mapping[str, Mapping[str, Any]]) -> str:
     """Return the drawings as JSON that cannot leave a script element.
 

@@ -2,21 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
-
-import jinja2
 
 import reports
 from analysis import Frames
-from reports import _assets, _blind_periods, _glossary, _numbers
-from reports._section import Content, Link, Scope, Section
+from reports import _assets, _blind_periods, _numbers
+from reports._jinja import environment
+from reports._section import Content, Scope, Section
 from reports._stills import still
-from reports._words import name, visible
 from reports.dollars import Price
 from reports.provenance import Provenance
-
-#: A word of this length still fits into a column. [characters]
-_LONGEST_WORD: Final = 18
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +56,7 @@ def _page(answers: Sequence[Answered], provenance: Provenance) -> str:
     specs = {chart.name: _assets.visible_spec(chart.spec) for chart in charts}
     assets = _assets.load()
     return (
-        _environment()
+        environment()
         .get_template("page.html.jinja")
         .render(
             answers=answers,
@@ -73,29 +67,3 @@ def _page(answers: Sequence[Answered], provenance: Provenance) -> str:
             stills={chart: still(spec) for chart, spec in specs.items()},
         )
     )
-
-
-def _environment() -> jinja2.Environment:
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("reports"),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        finalize=_visible,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters["explained"] = _glossary.explained
-    environment.filters["name"] = name
-    environment.tests["link"] = lambda cell: isinstance(cell, Link)
-    environment.tests["unbroken"] = _is_unbroken
-    return environment
-
-
-def _is_unbroken(cell: object) -> bool:
-    """Whether a cell holds a word that must be broken to fit into a column."""
-    return any(len(word) > _LONGEST_WORD for word in str(cell).split())
-
-
-def _visible(value: object) -> object:
-    """Return a value as it is, a text that is not yet HTML without what hides."""
-    return visible(value) if type(value) is str else value

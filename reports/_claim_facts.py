@@ -1,0 +1,129 @@
+"""The facts of one incident: what broke, where, and what it stopped."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import polars as pl
+
+from analysis import Frames
+from analysis._claim_lines import lines_of
+from analysis._claim_phases import phases_of
+from analysis.gpus import Gpus
+from analysis.incidents import Incidents
+from analysis.interruptions import Interruptions
+from ingest.quoting import Quotes
+from ingest.tables import IngestedFiles
+
+_ADDRESS: Final = re.compile(r"[0-9A-Fa-f]{4,8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}")
+
+#: UUIDs of GPUs begin so, and those of instances of a partitioned one.
+_UUIDS: Final = ("GPU-", "MIG-")
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What the lake and the files tell of an incident.
+
+    Attributes:
+        incident: Its row of Incidents.
+        lines: Its rows of Failures.
+        files: Rows of IngestedFiles of these.
+        quotes: Lines found again in the files, by `file_id`.
+        gpu: UUID, serial, PCI address and rank of its GPU; None where not known.
+        stops: Interruptions that are laid to it.
+        phases: Rows of `phases_of`.
+    """
+
+    incident: Mapping[str, Any]
+    lines: pl.DataFrame
+    files: pl.DataFrame
+    quotes: Mapping[str, Quotes]
+    gpu: Mapping[str, Any]
+    stops: pl.DataFrame
+    phases: pl.DataFrame
+
+    @property
+    def code(self) -> str:
+        """The root code as people write it."""
+        source = {"xid": "Xid", "sxid": "SXid"}.get(self.incident["root_source"], "")
+        code = str(self.incident["root_code"])
+        return f"{source} {code}" if source else code
+
+    @property
+    def root(self) -> pl.DataFrame:
+        """The lines of the root code."""
+        source, code = (self.incident[f"root_{part}"] for part in ("source", "code"))
+        return self.lines.filter(
+            (pl.col("source") == source) & (pl.col("code") == code)
+        )
+
+
+def facts_of(frames: Frames, incident_id: str, quotes: Mapping[str, Quotes]) -> Facts:
+    """Return the facts of an incident that is in the lake.
+
+    Args:
+        frames: The tables.
+        incident_id: The incident.
+        quotes: Lines found again in the files, by `file_id`.
+    """
+    of_it = Incidents.incident_id.col == incident_id
+    (incident,) = frames[Incidents].filter(of_it).collect().to_dicts()
+    lines = lines_of(frames, incident_id).collect()
+    stops = frames[Interruptions].filter(Interruptions.incident_id.col == incident_id)
+    files = frames[IngestedFiles].join(
+        lines.lazy().select("file_id").unique(), on="file_id", how="semi"
+    )
+    serials = {found.serial for found in quotes.values() if found.serial}
+    return Facts(
+        incident=incident,
+        lines=lines,
+        files=files.sort("path", "file_id").collect(),
+        quotes=quotes,
+        gpu=_gpu(frames, incident, lines, serials),
+        stops=stops.sort("run_id", "attempt").collect(),
+        phases=phases_of(frames, incident_id),
+    )
+
+
+def _gpu(
+    frames: Frames, incident: Mapping[str, Any], lines: pl.DataFrame, serials: set[str]
+) -> dict[str, Any]:
+    key, host = incident["gpu_key"], incident["host"]
+    mapped = _mapped(frames, key, host, incident["first_ns"])
+    is_uuid = bool(key) and str(key).startswith(_UUIDS)
+    is_address = bool(key) and _ADDRESS.fullmatch(str(key)) is not None
+    said = lines.filter(pl.col("gpu_key") == key)["message"].to_list() if key else []
+    found = [hit[0] for text in said if (hit := _ADDRESS.search(text))]
+    return {
+        "uuid": mapped.get("gpu_uuid") or (key if is_uuid else None),
+        "serial": mapped.get("serial")
+        or (next(iter(serials)) if len(serials) == 1 else None)
+        or (key if key and not is_uuid and not is_address else None),
+        "pci": mapped.get("pci_address")
+        or (key if is_address else None)
+        or (found[0].lower() if found else None),
+        "rank": mapped.get("rank"),
+        "mapped": bool(mapped),
+    }
+
+
+def _mapped(
+    frames: Frames, key: str | None, host: str | None, at_ns: int | None
+) -> dict[str, Any]:
+    """Return what the host map tells of a GPU, in its role nearest to a time."""
+    if key is None:
+        return {}
+    ours = (pl.col("gpu_uuid") == key) | (pl.col("serial") == key)
+    ours |= (pl.col("pci_address") == key) & (pl.col("host") == host)
+    roles = frames[Gpus].filter(ours)
+    if at_ns is not None:
+        begun = pl.col("from_ns") <= at_ns
+        roles = roles.sort(
+            [begun, pl.col("from_ns"), "run_id", "attempt", "rank"],
+            descending=[True, True, False, False, False],
+            nulls_last=True,
+        )
+    rows = roles.head(1).collect().to_dicts()
+    return rows[0] if rows else {}
