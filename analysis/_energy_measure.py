@@ -6,6 +6,7 @@ import polars as pl
 
 from analysis._energy_integral import integrate_segments
 from analysis._energy_quality import reasons
+from analysis._energy_refresh import refresh
 from analysis._energy_samples import mark_doubts, one_per_time
 from analysis._energy_segments import Bridges, counter_segments, power_segments
 from ingest.times import SECOND_NS
@@ -35,6 +36,15 @@ SOUND_SAMPLING_NS: Final = SECOND_NS
 
 _KEY: Final = ("device", "window")
 
+#: What is true of a window where it is of one of its samples.
+_DOUBTS: Final = (
+    "is_module",
+    "is_assumed_zone",
+    "is_file_time",
+    "is_resampled",
+    "is_repeated",
+)
+
 
 def integrate(
     samples: pl.DataFrame, windows: pl.DataFrame, bridges: Bridges
@@ -59,10 +69,10 @@ def integrate(
         if name != "counter"
     } | {"counter": counter_segments(marked)}
     every = pl.concat(
-        _of_method(name, segments[name], placed, windows) for name in METHODS
+        _of_method(name, segments[name], (marked, placed), windows) for name in METHODS
     )
     common = placed.group_by(_KEY).agg(
-        pl.col("is_module", "is_assumed_zone", "is_file_time", "is_resampled").any(),
+        pl.col(_DOUBTS).any(),
         peak_w=pl.max_horizontal("_average", "_instant").max(),
     )
     return (
@@ -108,10 +118,14 @@ def _place(samples: pl.DataFrame, windows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _of_method(
-    method: str, segments: pl.DataFrame, placed: pl.DataFrame, windows: pl.DataFrame
+    method: str,
+    segments: pl.DataFrame,
+    samples_and_placed: tuple[pl.DataFrame, pl.DataFrame],
+    windows: pl.DataFrame,
 ) -> pl.DataFrame:
     """Measure all windows by one method."""
     column = METHODS[method]
+    samples, placed = samples_and_placed
     is_counter = method == "counter"
     no = pl.lit(value=False)
     doubts = placed.group_by(_KEY).agg(
@@ -123,10 +137,12 @@ def _of_method(
     sampling = segments.group_by("device").agg(
         interval_ns=pl.col("length_ns").median(), reads=pl.len()
     )
+    refreshed = refresh(samples, column)
     return (
         integrate_segments(segments, windows)
         .join(doubts, on=_KEY, how="left", nulls_equal=True)
         .join(sampling, on="device", how="left")
+        .join(refreshed, on="device", how="left")
         .with_columns(
             pl.col("samples_count", "reads").fill_null(0).cast(pl.Int64),
             method=pl.lit(method),

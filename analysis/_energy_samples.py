@@ -15,6 +15,13 @@ STALE_NS: Final = 30 * SECOND_NS
 #: Nor is it stale before so many samples, since it may be sampled rarely. [1]
 STALE_SAMPLES: Final = 10
 
+#: Where no other signal is known, a value with a fraction of a watt that does not move
+#: for so long is stale, too: sensors of hundredths of a watt are noisier. [ns]
+STILL_NS: Final = 60 * SECOND_NS
+
+#: And for so many samples. [1]
+STILL_SAMPLES: Final = 100
+
 #: Signals that move where a GPU works, though its power is said to stand still.
 _MOVING: Final = ("utilization_ratio", "sm_clock_mhz", "temperature_c")
 
@@ -28,6 +35,7 @@ _FLAGS: Final = (
     "is_file_time",
     "is_resampled",
     "is_whole",
+    "is_repeated",
 )
 
 _POWERS: Final = ("power_average_w", "power_instant_w")
@@ -45,13 +53,15 @@ def one_per_time(samples: pl.DataFrame) -> pl.DataFrame:
     Returns:
         One row per device and time, sorted, with `ceiling_w`, `is_module`,
         `is_assumed_zone`, `is_file_time`, `is_resampled` and `is_whole`: whether a row
-        has all that was sampled, and not one metric; and `file`, a number for the one
-        that it is of, null where there are several.
+        has all that was sampled, and not one metric; `is_repeated`: whether several
+        said the same; and `file`, a number for the one that it is of, null where there
+        are several.
     """
-    has_board = (PowerSamples.level.col == "gpu_board").any().over("device")
-    wanted = pl.when(has_board).then(pl.lit("gpu_board")).otherwise(pl.lit("module"))
-    one_level = samples.filter(PowerSamples.level.col == wanted)
+    level = PowerSamples.level.col
+    rank = pl.when(level == "gpu_board").then(0).otherwise(1)
+    one_level = samples.filter(rank == rank.min().over("device"))
     quality = PowerSamples.time_quality.col
+    is_repeated = (PowerSamples.series_count.col > 1).fill_null(value=False)
     flagged = one_level.select(
         "device",
         "time_ns",
@@ -62,6 +72,7 @@ def one_per_time(samples: pl.DataFrame) -> pl.DataFrame:
         is_file_time=quality == "file_time",
         is_resampled=quality == "resampled",
         is_whole=PowerSamples.series.col.is_null(),
+        is_repeated=is_repeated,
         file=PowerSamples.file_id.col.hash(),
     ).sort("device", "time_ns")
     return _collapse(flagged).with_columns(ceiling_w=ceiling())
@@ -74,10 +85,12 @@ def _collapse(ordered: pl.DataFrame) -> pl.DataFrame:
     )
     if not ordered.select(is_copy.any()).item():
         return ordered
+    told = [pl.col(name).count() > 1 for name in (*_POWERS, "energy_mj")]
     copies = ordered.group_by("device", "time_ns").agg(
         *[(pl.col(name).min() + pl.col(name).max()) / 2 for name in _POWERS],
         pl.col(_GREATEST).max(),
-        pl.col(_FLAGS).any(),
+        pl.col([name for name in _FLAGS if name != "is_repeated"]).any(),
+        is_repeated=pl.col("is_repeated").any() | pl.any_horizontal(told),
         file=pl.when(pl.col("file").n_unique() == 1).then(pl.col("file").first()),
     )
     return copies.sort("device", "time_ns")
@@ -115,6 +128,9 @@ def mark_doubts(samples: pl.DataFrame) -> pl.DataFrame:
 def _is_stale(samples: pl.DataFrame, column: str) -> pl.Series:
     """Return whether a value stands still for long while another signal moves.
 
+    Where no other signal is known, one that is told to a fraction of a watt and stands
+    still for longer is stale, too.
+
     Only spells that are long enough are looked into: there are few.
     """
     changes = pl.any_horizontal(
@@ -129,6 +145,12 @@ def _is_stale(samples: pl.DataFrame, column: str) -> pl.Series:
     found = inside.group_by("_spell").agg(
         length_ns=pl.col("time_ns").max() - pl.col("time_ns").min(),
         moves=pl.any_horizontal(moves).fill_null(value=False),
+        is_told=pl.any_horizontal(pl.col(_MOVING).is_not_null().any()),
+        is_fraction=(pl.col(column) != pl.col(column).floor()).first(),
+        samples=pl.len(),
     )
-    stale = found.filter((pl.col("length_ns") > STALE_NS) & pl.col("moves"))
+    is_long = pl.col("length_ns") > STILL_NS
+    is_alone = is_long & ~pl.col("is_told") & pl.col("is_fraction")
+    is_still = is_alone & (pl.col("samples") > STILL_SAMPLES)
+    stale = found.filter((pl.col("length_ns") > STALE_NS) & pl.col("moves") | is_still)
     return spells["_spell"].is_in(stale["_spell"].implode())

@@ -1,15 +1,16 @@
 """How much electric energy each run took on each GPU."""
 
-from collections.abc import Iterator
 from typing import ClassVar, Final
 
 import polars as pl
 
 from analysis._analysis import Analysis, Frames, Results, Thresholds
+from analysis._energy_chunks import chunks, devices_of, samples_of
 from analysis._energy_measure import METHODS, integrate
 from analysis._energy_segments import Bridges
-from analysis._energy_windows import DEVICE, free_windows, held_windows
+from analysis._energy_windows import free_windows, held_windows
 from analysis.allocations import Allocations
+from analysis.clock_offsets import ClockOffsets
 from analysis.gpus import Gpus
 from ingest.tables import PowerSamples, Table
 from ingest.tables import _columns as c
@@ -29,8 +30,9 @@ GAP_INTERVALS: Final = 5.0
 #: lies between its reads, and is read across.
 GAP_CEILING_S: Final = 300.0
 
-#: Samples that are worked on at once: about a gigabyte with all that is derived.
-CHUNK_SAMPLES: Final = 1_000_000
+#: Difference of the clocks of two nodes from which samples are in the wrong window:
+#: sensors of power are averaged over a second. [ns]
+SKEW_NS: Final = SECOND_NS
 
 #: Levels that are power of one GPU. The rest (nodes, racks) would count it again.
 LEVELS: Final = ("gpu_board", "module")
@@ -45,6 +47,7 @@ class Energy(Table):
     cluster = c.identifier("Cluster of the GPU.")
     host = c.identifier("Node of the GPU.", nullable=True)
     gpu_uuid = c.identifier("UUID of the GPU, or the best identity known.")
+    level = c.choice("What was measured.", LEVELS)
     from_ns = c.time_ns("Start of the time held; of the samples where nobody held it.")
     to_ns = c.time_ns("End of the time held; of the samples where nobody held it.")
     energy_j = c.quantity("Energy measured in the time held.", "J", nullable=True)
@@ -60,58 +63,65 @@ class Energy(Table):
 
 def measure_energy(frames: Frames, thresholds: Thresholds) -> Results:
     """Measure the energy of every sampled GPU, by the run that held it."""
-    bridges = Bridges(
-        floor_ns=round(thresholds["energy_gap_floor_s"] * SECOND_NS),
-        intervals=thresholds["energy_gap_intervals"],
-        ceiling_ns=round(thresholds["energy_gap_ceiling_s"] * SECOND_NS),
-    )
+    bridges = bridges_of(thresholds)
     samples = frames[PowerSamples].filter(PowerSamples.level.col.is_in(LEVELS))
-    devices = _devices(samples)
+    devices = devices_of(samples)
     held = held_windows(frames[Allocations].collect(), frames[Gpus].collect(), devices)
     windows = pl.concat(
         [held.filter("counts").drop("counts"), free_windows(held, devices)]
     )
     parts: list[pl.DataFrame] = [Energy.create_empty()]
-    for chunk in _chunks(devices):
-        numbered = samples.join(
-            chunk.select(*DEVICE, "device").lazy(), on=DEVICE, nulls_equal=True
-        )
+    for chunk in chunks(devices):
         wanted = windows.join(chunk, on="device", how="semi")
-        measured = integrate(numbered.collect(), wanted, bridges)
+        measured = integrate(samples_of(samples, chunk), wanted, bridges)
         named = measured.rename({"window": "run_id"}).join(chunk, on="device")
-        parts.append(named.select(Energy.column_names()))
-    return {Energy: pl.concat(parts).sort(Energy.key)}
+        parts.append(named.with_columns(level=level_of()).select(Energy.column_names()))
+    found = _with_skew(pl.concat(parts), frames[ClockOffsets])
+    return {Energy: found.sort(Energy.key)}
 
 
-def _devices(samples: pl.LazyFrame) -> pl.DataFrame:
-    """Return the devices with a number, the span and the number of their samples."""
-    spans = samples.group_by(DEVICE).agg(
-        first_ns=PowerSamples.time_ns.col.min(),
-        last_ns=PowerSamples.time_ns.col.max(),
-        samples=pl.len().cast(pl.Int64),
+def bridges_of(thresholds: Thresholds) -> Bridges:
+    """Return which silences are bridged, as settings tell.
+
+    Args:
+        thresholds: Those of this analysis.
+    """
+    return Bridges(
+        floor_ns=round(thresholds["energy_gap_floor_s"] * SECOND_NS),
+        intervals=thresholds["energy_gap_intervals"],
+        ceiling_ns=round(thresholds["energy_gap_ceiling_s"] * SECOND_NS),
     )
-    ordered = spans.collect().sort(DEVICE)
-    return ordered.with_columns(device=pl.int_range(pl.len(), dtype=pl.Int64))
 
 
-def _chunks(devices: pl.DataFrame) -> Iterator[pl.DataFrame]:
-    """Yield devices in lots that fit into memory; a device is never split."""
-    before = pl.col("samples").cum_sum() - pl.col("samples")
-    lots = devices.with_columns(_lot=before // CHUNK_SAMPLES)
-    for lot in lots.partition_by("_lot", maintain_order=True):
-        yield lot.drop("_lot")
+def level_of() -> pl.Expr:
+    """Return the level of a measured device."""
+    is_module = pl.col("is_module").fill_null(value=False)
+    return pl.when(is_module).then(pl.lit("module")).otherwise(pl.lit("gpu_board"))
 
+
+def _with_skew(rows: pl.DataFrame, clocks: pl.LazyFrame) -> pl.DataFrame:
+    """Say where the clock of a node is off from those of the others of its run."""
+    is_off = pl.col("offset_ns").abs() > SKEW_NS
+    off = clocks.filter(is_off).select("run_id", "host").drop_nulls().unique()
+    told = off.with_columns(_skew=pl.lit("clock_skew")).collect()
+    joined = rows.join(told, on=["run_id", "host"], how="left")
+    doubts = pl.concat_str("quality", "_skew", separator=",", ignore_nulls=True)
+    return joined.with_columns(quality=pl.when(doubts != "").then(doubts)).drop("_skew")
+
+
+#: Thresholds of every measure of energy.
+THRESHOLDS: Final = {
+    "energy_gap_floor_s": GAP_FLOOR_S,
+    "energy_gap_intervals": GAP_INTERVALS,
+    "energy_gap_ceiling_s": GAP_CEILING_S,
+}
 
 ANALYSIS: Final = Analysis(
     name="energy",
-    version=2,
+    version=3,
     describes="How much electric energy each run took on each GPU.",
-    inputs=(PowerSamples, Allocations, Gpus),
+    inputs=(PowerSamples, Allocations, Gpus, ClockOffsets),
     outputs=(Energy,),
     compute=measure_energy,
-    thresholds={
-        "energy_gap_floor_s": GAP_FLOOR_S,
-        "energy_gap_intervals": GAP_INTERVALS,
-        "energy_gap_ceiling_s": GAP_CEILING_S,
-    },
+    thresholds=THRESHOLDS,
 )

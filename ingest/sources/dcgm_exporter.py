@@ -32,7 +32,7 @@ def read(stream: BinaryIO, reading: Reading) -> Iterator[Batch]:
 
 SOURCE: Final = Source(
     name="dcgm-exporter",
-    version=4,
+    version=5,
     describes="text of the dcgm-exporter, one scrape or many with time stamps",
     tables=TABLES,
     options=frozenset({"cluster", "name"}),

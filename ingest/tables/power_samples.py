@@ -59,3 +59,8 @@ class PowerSamples(Table):
         " row has everything that was sampled.",
         nullable=True,
     )
+    series_count = c.count(
+        "Series of this board and time that its power was collapsed from: MIG"
+        " instances, time slices and pods repeat it; null where no reader counts them.",
+        nullable=True,
+    )

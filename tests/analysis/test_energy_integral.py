@@ -58,7 +58,7 @@ def test_a_ramp_is_cut_at_the_edges_of_the_window() -> None:
     found = measure([sample(0, 0), sample(2, 100)], (0.4, 1.2))
     assert found["energy_j"] == pytest.approx(40 * 0.8)
     assert found["coverage_ratio"] == 1
-    assert found["quality"] is None
+    assert found["quality"] == "refresh_slower_than_window"
 
 
 def test_irregular_samples_weigh_by_their_time() -> None:
@@ -81,7 +81,7 @@ def test_nothing_is_measured_across_a_gap() -> None:
 def test_a_slow_scrape_is_no_gap() -> None:
     found = measure([sample(30 * n, 100) for n in range(10)], (0, 270))
     assert found["energy_j"] == pytest.approx(27_000)
-    assert found["quality"] is None
+    assert found["quality"] == "slow_scrape"
 
 
 def test_nothing_is_measured_beyond_the_samples() -> None:

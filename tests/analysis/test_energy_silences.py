@@ -31,7 +31,7 @@ def test_no_silence_above_five_minutes_is_bridged(
 ) -> None:
     found = measure([at(0, "a"), at(silence_s, "a")], [])[None, UUID]
     assert found["energy_j"] == joules
-    assert found["quality"] == (None if joules else "gap")
+    assert found["quality"] == ("slow_scrape" if joules else "gap")
 
 
 def test_a_counter_is_read_across_any_silence() -> None:

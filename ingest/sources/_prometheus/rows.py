@@ -27,6 +27,9 @@ _ANY: Final = (False, True)
 #: Column of the device, by table.
 _DEVICE: Final = {PowerSamples: "gpu_uuid", LinkSamples: "port"}
 
+#: Columns that instances and slices of a board repeat.
+_REPEATED: Final = ("power_average_w", "power_instant_w", "energy_mj")
+
 
 class Rows(NamedTuple):
     """Rows by table, rows that cannot be, and samples that differed from another."""
@@ -120,15 +123,19 @@ class Maker:
         is_untimed = pl.col("at") == UNTIMED
         time_ns = pl.when(is_untimed).then(self._reading.modified_ns).otherwise("at")
         is_power = table is PowerSamples
-        level = {"level": pl.lit("gpu_board")} if is_power else {}
+        copies = pl.when(pl.col("copies") > 0).then("copies")
+        of_gpu = {
+            "level": pl.lit("gpu_board"),
+            PowerSamples.series_count.name: copies.cast(pl.Int64),
+        }
         return wide.with_columns(
             cluster=pl.lit(self._reading.cluster),
             time_ns=time_ns.cast(pl.Int64),
             time_quality=pl.when(is_untimed)
             .then(pl.lit("file_time"))
             .otherwise("quality"),
-            **level,
-        ).drop("at", "thing", "number", "quality")
+            **(of_gpu if is_power else {}),
+        ).drop("at", "thing", "number", "quality", "copies")
 
 
 def _cells(samples: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
@@ -137,6 +144,7 @@ def _cells(samples: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
         pl.col("number").min(),
         pl.col("quality").first(),
         pl.col("real", "count").max(),
+        copies=pl.len(),
         conflicts=pl.sum_horizontal(
             (pl.col(name) != pl.col(name).first()).sum() for name in ("real", "count")
         ),
@@ -155,9 +163,11 @@ def _wide(cells: pl.DataFrame, table: type[Table], keys: list[str]) -> pl.DataFr
         best = known.then("order").min().over(*keys, "column")
         cells = cells.filter((pl.col("order") == best).fill_null(value=True))
     found = set(present["column"])
+    is_repeated = pl.col("column").is_in(_REPEATED)
     wide = cells.group_by(keys).agg(
         pl.col("number").min(),
         pl.col("quality").first(),
+        pl.col("copies").filter(is_repeated).max().fill_null(0),
         *(
             _value(name, dtype, is_sum=name in crowded)
             for name, dtype in types_of(table).items()
@@ -172,7 +182,8 @@ def _wide(cells: pl.DataFrame, table: type[Table], keys: list[str]) -> pl.DataFr
     metric = pl.col("metric") if "metric" in keys else pl.lit(None, pl.String)
     ordered = wide.sort("number", *keys)
     named = ordered.with_columns(*missing, series=metric)
-    return named.select(*ROW, "number", "quality", "series", *types_of(table))
+    told = (*ROW, "number", "quality", "series", "copies")
+    return named.select(*told, *types_of(table))
 
 
 def _value(name: str, dtype: pl.DataType, *, is_sum: bool) -> pl.Expr:
