@@ -9,6 +9,8 @@ from analysis import (
     clock_offsets,
     collective_waits,
     energy,
+    goodput,
+    goodput_days,
     gpus,
     hangs,
     incidents,
@@ -18,6 +20,7 @@ from analysis import (
     late_ranks,
     latency_anatomy,
     latency_models,
+    loss_phases,
     lost_time,
     overlap,
     overlap_groups,
@@ -38,6 +41,8 @@ from analysis.bandwidth_checks import BandwidthChecks
 from analysis.clock_offsets import ClockOffsets
 from analysis.collective_waits import CollectiveWaits
 from analysis.energy import Energy
+from analysis.goodput import Goodput
+from analysis.goodput_days import GoodputDays
 from analysis.gpus import Gpus
 from analysis.hangs import Hangs, HangSuspects, HangWaits
 from analysis.hiding_costs import HidingCosts
@@ -48,6 +53,7 @@ from analysis.interruptions import Interruptions
 from analysis.late_ranks import LateRanks, WaitingEdges
 from analysis.latency_anatomy import LatencyAnatomy, LatencySizes
 from analysis.latency_models import LatencyModels
+from analysis.loss_phases import LossPhases
 from analysis.lost_time import LostTime
 from analysis.overlap import Overlap
 from analysis.overlap_groups import OverlapGroups
@@ -108,6 +114,9 @@ RESULTS: Final[tuple[type[Table], ...]] = (
     InterruptionGapFits,
     PipelineBubbles,
     LostTime,
+    Goodput,
+    GoodputDays,
+    LossPhases,
     Energy,
 )
 
@@ -139,6 +148,9 @@ ANALYSES: Final[tuple[Analysis, ...]] = (
     interruption_gaps.ANALYSIS,
     pipeline_bubbles.ANALYSIS,
     lost_time.ANALYSIS,
+    goodput.ANALYSIS,
+    goodput_days.ANALYSIS,
+    loss_phases.ANALYSIS,
     energy.ANALYSIS,
 )
 

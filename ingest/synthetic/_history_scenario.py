@@ -39,7 +39,8 @@ class History:
         queue_s: From there to the next start, between. With the decision it is longer
             than five minutes, in which a sign may still be laid to the stop before it.
         load_s: From there to the first step, between.
-        tokens_per_step: Tokens of a step. [1]
+        tokens_per_gpu: Tokens of a step for each GPU: ten of the published steps of
+            16,777,216 over 16,384 GPUs. [1]
         usd_per_gpu_hour: Price of a GPU. [USD/h]
     """
 
@@ -61,7 +62,7 @@ class History:
     decide_s: tuple[int, int] = (60, 120)
     queue_s: tuple[int, int] = (241, 300)
     load_s: tuple[int, int] = (120, 240)
-    tokens_per_step: int = 10 * 2**24
+    tokens_per_gpu: int = 10 * 1_024
     usd_per_gpu_hour: float = 2.0
 
     @property
@@ -78,6 +79,11 @@ class History:
     def reserved(self) -> int:
         """GPUs that are paid for, also between attempts."""
         return (self.nodes + self.spare_nodes) * self.gpus_per_node
+
+    @property
+    def tokens_per_step(self) -> int:
+        """Tokens of a step. [1]"""
+        return self.tokens_per_gpu * self.gpus
 
     def draws(self, what: str) -> random.Random:
         """Return the stream of random numbers for one thing."""
