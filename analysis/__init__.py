@@ -9,6 +9,8 @@ from analysis import (
     clock_offsets,
     collective_waits,
     energy,
+    energy_checks,
+    energy_runs,
     goodput,
     goodput_days,
     gpus,
@@ -41,6 +43,8 @@ from analysis.bandwidth_checks import BandwidthChecks
 from analysis.clock_offsets import ClockOffsets
 from analysis.collective_waits import CollectiveWaits
 from analysis.energy import Energy
+from analysis.energy_checks import EnergyChecks
+from analysis.energy_runs import EnergyRuns
 from analysis.goodput import Goodput
 from analysis.goodput_days import GoodputDays
 from analysis.gpus import Gpus
@@ -118,6 +122,8 @@ RESULTS: Final[tuple[type[Table], ...]] = (
     GoodputDays,
     LossPhases,
     Energy,
+    EnergyRuns,
+    EnergyChecks,
 )
 
 #: Analyses in the order they run: each reads the lake and what came before it.
@@ -152,6 +158,8 @@ ANALYSES: Final[tuple[Analysis, ...]] = (
     goodput_days.ANALYSIS,
     loss_phases.ANALYSIS,
     energy.ANALYSIS,
+    energy_runs.ANALYSIS,
+    energy_checks.ANALYSIS,
 )
 
 __all__ = ["ANALYSES", "RESULTS", "Analysis", "Frames", "Results", "Thresholds"]

@@ -36,6 +36,7 @@ _FLAGS: Final = (
     "is_resampled",
     "is_whole",
     "is_repeated",
+    "is_machine",
 )
 
 _POWERS: Final = ("power_average_w", "power_instant_w")
@@ -73,6 +74,7 @@ def one_per_time(samples: pl.DataFrame) -> pl.DataFrame:
         is_resampled=quality == "resampled",
         is_whole=PowerSamples.series.col.is_null(),
         is_repeated=is_repeated,
+        is_machine=~level.is_in(("gpu_board", "module")),
         file=PowerSamples.file_id.col.hash(),
     ).sort("device", "time_ns")
     return _collapse(flagged).with_columns(ceiling_w=ceiling())

@@ -58,9 +58,13 @@ class Bridges:
 
 
 def ceiling() -> pl.Expr:
-    """Return the highest power that a sample of a device is believed. [W]"""
+    """Return the highest power that a sample of a device is believed. [W]
+
+    Of a node or a rack (`is_machine`) any is.
+    """
     limit = PowerSamples.power_limit_w.col.max().over("device")
-    return (limit * ABOVE_LIMIT).fill_null(CEILING_W)
+    of_gpu = (limit * ABOVE_LIMIT).fill_null(CEILING_W)
+    return pl.when("is_machine").then(pl.lit(float("inf"))).otherwise(of_gpu)
 
 
 def power_segments(

@@ -58,7 +58,7 @@ def held_windows(
     best = matched.with_columns(
         counts=pl.col("_tier") == pl.col("_tier").min().over("_w")
     )
-    return _disjoint(best)
+    return disjoint(best)
 
 
 def _match(told: pl.DataFrame, devices: pl.DataFrame, tier: int) -> pl.DataFrame:
@@ -102,8 +102,12 @@ def _is_twofold() -> pl.Expr:
     return is_beside.any().over("cluster", "_name")
 
 
-def _disjoint(held: pl.DataFrame) -> pl.DataFrame:
-    """Leave time that two windows share to the one that began first."""
+def disjoint(held: pl.DataFrame) -> pl.DataFrame:
+    """Leave time that two windows share to the one that began first.
+
+    Args:
+        held: `device`, `window`, `from_ns`, `to_ns`, `is_assumed` and `counts`.
+    """
     ordered = held.sort("device", "from_ns", "to_ns", "window")
     reached = pl.col("to_ns").cum_max().shift(1).over("device")
     holder = pl.col("window").shift(1).over("device")

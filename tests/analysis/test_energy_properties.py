@@ -99,8 +99,10 @@ def test_order_and_copies_do_not_matter(pairs: Pairs, rng: Any, copies: int) -> 
     repeated = pairs * copies
     rng.shuffle(repeated)
     once, again = measure(pairs, (0, 2_000)), measure(repeated, (0, 2_000))
+    is_repeated = [row.pop("is_repeated") for row in (once, again)]
     doubts = [(row.pop("quality") or "").split(",") for row in (once, again)]
     assert again == once
     said = "duplicate_series_collapsed"
     assert [doubt for doubt in doubts[1] if doubt != said] in (doubts[0], [])
-    assert (said in doubts[1]) == (copies > 1 and once["samples_count"] > 0)
+    assert (said in doubts[1]) == bool(is_repeated[1])
+    assert bool(is_repeated[1]) == (copies > 1 and is_repeated[1] is not None)

@@ -1,0 +1,69 @@
+"""The energy of windows that may lie in each other, by samples of power."""
+
+from typing import Final
+
+import polars as pl
+
+from analysis._energy_measure import integrate
+from analysis._energy_segments import Bridges
+from ingest.tables import PowerSamples
+from ingest.times import SECOND_NS
+
+#: How far around a window samples are read: one is needed on each side, and at 30 s a
+#: scrape may be lost. [ns]
+MARGIN_NS: Final = 65 * SECOND_NS
+
+_DEVICE: Final = ("cluster", "gpu_uuid", "level")
+
+
+def sampled_windows(
+    samples: pl.LazyFrame, windows: pl.DataFrame, bridges: Bridges
+) -> pl.DataFrame:
+    """Measure windows by the samples of their device.
+
+    Args:
+        samples: Rows of PowerSamples.
+        windows: Rows of EnergyWindows that are dated, with a number `w`.
+        bridges: Which silences are bridged.
+
+    Returns:
+        `w`, `energy_j`, `method`, `coverage_ratio`, `quality` and `refresh_ns` of
+        windows of which any sample is there.
+    """
+    read = _copied(samples, windows)
+    pieces = windows.select(
+        device=pl.col("w").cast(pl.Int64),
+        window=pl.lit(0, pl.Int64),
+        from_ns="start_ns",
+        to_ns="end_ns",
+        is_shared=pl.lit(value=False),
+        is_assumed=pl.lit(value=False),
+    ).filter(pl.col("from_ns") < pl.col("to_ns"))
+    measured = integrate(read, pieces, bridges).join(
+        read.select("device").unique(), on="device", how="semi"
+    )
+    return measured.select(
+        pl.col("device").cast(pl.UInt32).alias("w"),
+        "energy_j",
+        "method",
+        "coverage_ratio",
+        "quality",
+        pl.col("refresh_ns").cast(pl.Float64),
+    )
+
+
+def _copied(samples: pl.LazyFrame, windows: pl.DataFrame) -> pl.DataFrame:
+    """Return the samples near each window, once for each that they are near."""
+    time = PowerSamples.time_ns.col
+    near = windows.select(
+        *_DEVICE,
+        _host="host",
+        device=pl.col("w").cast(pl.Int64),
+        _from=pl.col("start_ns") - MARGIN_NS,
+        _to=pl.col("end_ns") + MARGIN_NS,
+    )
+    among = samples.filter(time.is_between(near["_from"].min(), near["_to"].max()))
+    found = among.join(near.lazy(), on=_DEVICE)
+    is_same_host = (pl.col("host") == pl.col("_host")).fill_null(value=True)
+    inside = time.is_between(pl.col("_from"), pl.col("_to"))
+    return found.filter(inside & is_same_host).drop("_host", "_from", "_to").collect()
