@@ -66,10 +66,12 @@ def _seconds(time_ns: int) -> str:
 def _card(pipeline: "Pipeline", run_id: str) -> Iterator[str]:
     yield from (f'run_id = "{run_id}"', 'cluster = "pod-b"', 'zone = "UTC"', "")
     yield from ("[hardware]", 'gpu = "H100-SXM"', f"gpus = {pipeline.ranks}")
-    yield from ("gpus_per_node = 8", "peak_tflops = 989", "", "[layout]")
+    yield from ("gpus_per_node = 8", "peak_tflops = 989")
+    yield from ("nvlink_gbs = 450", "network_gbs = 50", "", "[layout]")
     yield f"pp = {pipeline.stages}\ndp = {pipeline.replicas}"
     yield f"vpp = {pipeline.chunks}\nmicrobatches = {pipeline.microbatches}"
     yield 'order = ["tp", "cp", "dp", "pp"]'
+    yield "\n[training]\nplanned_steps = 1_000\nstep_s = 0.7"
     yield f"\n[price]\nusd_per_gpu_hour = {USD_PER_GPU_HOUR}"
 
 

@@ -39,6 +39,10 @@ def _tables(scenario: Scenario) -> dict[str, dict[str, object]]:
             "nvlink_gbs": 450,
             "network_gbs": 50,
             "watts_per_gpu_all_in": 1220,
+            "tdp_w": scenario.power_limit_w,
+            "memory_bytes": "80e9",
+            "sms": 132,
+            "communication_sms": 20,
         },
         "layout": {"tp": scenario.tp, "pp": 1, "dp": scenario.dp},
         "training": {
@@ -48,9 +52,46 @@ def _tables(scenario: Scenario) -> dict[str, dict[str, object]]:
             "tokens_per_step": scenario.tokens_per_step,
             "sequence_length": scenario.sequence_length,
             "planned_steps": scenario.planned_steps,
+            "step_s": 0.9,
+            "achieved_tflops": 440,
+            "exposed_communication_s": 0.1,
+            "weight_bytes": 2,
+            "gradient_bytes": 2,
+            "bucket_bytes": scenario.parameters // scenario.tp // scenario.buckets * 2,
         },
         "price": {"usd_per_gpu_hour": USD_PER_GPU_HOUR},
+        **_site(scenario),
         "hosts": {"map": '"hosts.csv"'},
+    }
+
+
+def _site(scenario: Scenario) -> dict[str, dict[str, object]]:
+    """Return what the owner knows of network, store, repairs and power."""
+    return {
+        "fabric": {
+            "gpus_per_rack": scenario.gpus_per_node,
+            "racks_per_pod": 16,
+            "pods": 1,
+            "fibre_m": 30,
+            "round_latency_us": 5,
+            "inside_latency_us": 0.6,
+            "paths": 8,
+        },
+        "checkpoints": {
+            "interval_s": 22.5,
+            "stall_s": 2.4,
+            "store_gbs": 20,
+            "local_gbs": 10,
+        },
+        "reliability": {"per_1000_node_days": 6.5, "repair_h": 24},
+        "power": {
+            "ramp_up_w_per_s": 4000,
+            "ramp_down_w_per_s": 4000,
+            "dynamic_range_w": 6000,
+            "band_low_hz": 0.1,
+            "band_high_hz": 20,
+            "band_energy_ratio": 0.2,
+        },
     }
 
 

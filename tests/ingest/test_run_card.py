@@ -90,8 +90,7 @@ def test_a_map_that_no_file_can_be_named_is_refused(tmp_path: Path, name: str) -
             "layout.pp x layout.vpp is 8, more than training.layers, 4",
         ),
         (
-            "[hardware]\ngpus = 64\n"
-            "[fabric]\ngpus_per_rack = 8\nracks_per_pod = 4\npods = 1",
+            "hardware.gpus = 64\nfabric = {gpus_per_rack=8, racks_per_pod=4, pods=1}",
             "fabric holds 32 GPUs in 4 racks, but hardware.gpus is 64",
         ),
         (
