@@ -73,18 +73,20 @@ def _edges(legs: Sequence[Leg]) -> list[tuple[int, int]]:
 def _restart_parts(history: History, legs: Sequence[Leg]) -> dict[str, int]:
     """Return what the account of restarts is made of.
 
-    An attempt that never completed a step is `start` up to the first sign of its end.
+    An attempt that never completed a step is `start` as a whole. The time after the
+    last step of the last attempt is its `end`.
     """
     parts: Counter[str] = Counter()
     for leg in legs:
-        stepped = bool(leg.steps)
-        parts["start"] += (leg.steps[0].start if stepped else leg.signed) - leg.start
-        parts["hang"] += leg.signed - leg.steps[-1].end if stepped else 0
-        parts["detect_to_end"] += leg.end - leg.signed
+        begun = "first_start" if leg is legs[0] else "start"
+        parts[begun] += (leg.steps[0].start if leg.steps else leg.end) - leg.start
+        if leg.steps:
+            parts["hang" if leg.cause else "end"] += leg.signed - leg.steps[-1].end
+            parts["detect"] += leg.end - leg.signed
     for leg, following in pairwise(legs):
         parts["decide"] += following.submitted - leg.end
         parts["requeue"] += following.start - following.submitted
-    return {part: length * history.gpus for part, length in parts.items()}
+    return {part: length * history.gpus for part, length in sorted(parts.items())}
 
 
 def _stop(leg: Leg, following: Leg) -> dict[str, Any]:
