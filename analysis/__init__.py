@@ -22,6 +22,7 @@ from analysis import (
     late_ranks,
     latency_anatomy,
     latency_models,
+    lemon_nodes,
     loss_phases,
     lost_time,
     overlap,
@@ -57,6 +58,7 @@ from analysis.interruptions import Interruptions
 from analysis.late_ranks import LateRanks, WaitingEdges
 from analysis.latency_anatomy import LatencyAnatomy, LatencySizes
 from analysis.latency_models import LatencyModels
+from analysis.lemon_nodes import LemonNodes
 from analysis.loss_phases import LossPhases
 from analysis.lost_time import LostTime
 from analysis.overlap import Overlap
@@ -116,6 +118,7 @@ RESULTS: Final[tuple[type[Table], ...]] = (
     RateProjections,
     InterruptionGaps,
     InterruptionGapFits,
+    LemonNodes,
     PipelineBubbles,
     LostTime,
     Goodput,
@@ -152,6 +155,7 @@ ANALYSES: Final[tuple[Analysis, ...]] = (
     rate_changes.ANALYSIS,
     rate_projections.ANALYSIS,
     interruption_gaps.ANALYSIS,
+    lemon_nodes.ANALYSIS,
     pipeline_bubbles.ANALYSIS,
     lost_time.ANALYSIS,
     goodput.ANALYSIS,

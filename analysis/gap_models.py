@@ -64,7 +64,7 @@ def survival(gaps: "Numbers", censored: "Numbers") -> Survival:
     times, ended = np.unique(gaps, return_counts=True)
     lasting = np.sort(np.concatenate([gaps, censored]))
     at_risk = lasting.size - np.searchsorted(lasting, times, side="left")
-    share = np.cumprod(1 - ended / at_risk)
+    share = np.cumprod(1 - ended / at_risk).astype(np.float64)
     inside = share > 0
     variance = np.cumsum(ended[inside] / (at_risk[inside] * (at_risk - ended)[inside]))
     spread = float(ndtri((1 + CONFIDENCE) / 2)) * np.sqrt(variance)
@@ -102,7 +102,7 @@ def weibull(gaps: "Numbers", censored: "Numbers") -> Weibull | None:
     drop = float(chdtri(1, 1 - CONFIDENCE)) / 2
 
     def beyond(value: float) -> float:
-        return profile(value) + best.fun + drop
+        return float(profile(value) + best.fun + drop)
 
     low, high = (
         end if beyond(end) >= 0 else float(brentq(beyond, shape, end))
