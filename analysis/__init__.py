@@ -6,11 +6,16 @@ from analysis import (
     allocations,
     attempts,
     bandwidth_checks,
+    checkpoint_bursts,
+    checkpoint_evidence,
+    checkpoint_plans,
+    checkpoint_replays,
     clock_offsets,
     collective_waits,
     energy,
     energy_checks,
     energy_runs,
+    flow_collisions,
     goodput,
     goodput_days,
     gpus,
@@ -28,6 +33,7 @@ from analysis import (
     overlap,
     overlap_groups,
     pipeline_bubbles,
+    plans,
     rate_changes,
     rate_comparisons,
     rate_projections,
@@ -41,11 +47,16 @@ from analysis._analysis import Analysis, Frames, Results, Thresholds
 from analysis.allocations import Allocations
 from analysis.attempts import Attempts, StepPauses
 from analysis.bandwidth_checks import BandwidthChecks
+from analysis.checkpoint_bursts import CheckpointBursts
+from analysis.checkpoint_evidence import CheckpointEvidence
+from analysis.checkpoint_plans import CheckpointCurves, CheckpointPlans
+from analysis.checkpoint_replays import CheckpointReplays
 from analysis.clock_offsets import ClockOffsets
 from analysis.collective_waits import CollectiveWaits
 from analysis.energy import Energy
 from analysis.energy_checks import EnergyChecks
 from analysis.energy_runs import EnergyRuns
+from analysis.flow_collisions import FlowCollisions
 from analysis.goodput import Goodput
 from analysis.goodput_days import GoodputDays
 from analysis.gpus import Gpus
@@ -64,6 +75,7 @@ from analysis.lost_time import LostTime
 from analysis.overlap import Overlap
 from analysis.overlap_groups import OverlapGroups
 from analysis.pipeline_bubbles import PipelineBubbles
+from analysis.plans import Plans
 from analysis.rate_changes import RateChanges
 from analysis.rate_comparisons import RateComparisons
 from analysis.rate_projections import RateProjections
@@ -119,6 +131,11 @@ RESULTS: Final[tuple[type[Table], ...]] = (
     InterruptionGaps,
     InterruptionGapFits,
     LemonNodes,
+    CheckpointEvidence,
+    CheckpointPlans,
+    CheckpointCurves,
+    CheckpointReplays,
+    CheckpointBursts,
     PipelineBubbles,
     LostTime,
     Goodput,
@@ -127,6 +144,8 @@ RESULTS: Final[tuple[type[Table], ...]] = (
     Energy,
     EnergyRuns,
     EnergyChecks,
+    Plans,
+    FlowCollisions,
 )
 
 #: Analyses in the order they run: each reads the lake and what came before it.
@@ -156,6 +175,10 @@ ANALYSES: Final[tuple[Analysis, ...]] = (
     rate_projections.ANALYSIS,
     interruption_gaps.ANALYSIS,
     lemon_nodes.ANALYSIS,
+    checkpoint_evidence.ANALYSIS,
+    checkpoint_plans.ANALYSIS,
+    checkpoint_replays.ANALYSIS,
+    checkpoint_bursts.ANALYSIS,
     pipeline_bubbles.ANALYSIS,
     lost_time.ANALYSIS,
     goodput.ANALYSIS,
@@ -164,6 +187,8 @@ ANALYSES: Final[tuple[Analysis, ...]] = (
     energy.ANALYSIS,
     energy_runs.ANALYSIS,
     energy_checks.ANALYSIS,
+    plans.ANALYSIS,
+    flow_collisions.ANALYSIS,
 )
 
 __all__ = ["ANALYSES", "RESULTS", "Analysis", "Frames", "Results", "Thresholds"]
