@@ -21,12 +21,15 @@ class Costs:
         stall_s: Time that training stands still for one save. [s]
         restart_s: Time to load a checkpoint and to be back at work. [s]
         downtime_s: Time from the interruption until loading begins. [s]
+        lag_s: Time from the end of the stall until the save is safe, zero where it
+            stalls until then. [s]
     """
 
     mtbf_s: float
     stall_s: float = 0.0
     restart_s: float = 0.0
     downtime_s: float = 0.0
+    lag_s: float = 0.0
 
     def __post_init__(self) -> None:
         """Refuse what no run can have.
@@ -35,7 +38,7 @@ class Costs:
             SettingError: The mean time between interruptions is not above zero, a
                 time is negative, or one is not a number.
         """
-        times = (self.stall_s, self.restart_s, self.downtime_s)
+        times = (self.stall_s, self.restart_s, self.downtime_s, self.lag_s)
         if not (self.mtbf_s > 0 and all(isfinite(one) and one >= 0 for one in times)):
             message = f"checkpoint times must be finite and not negative: {self}"
             raise SettingError(message)

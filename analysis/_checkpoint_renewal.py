@@ -2,11 +2,14 @@
 
 A run works off segments of T seconds of work and w of stall. A failure costs D and then
 R, in which it may fail again, and the segment begins anew. With P = T + w, the segment
-takes (M + D) e^(R/M) (e^(P/M) - 1) on average, of which T is useful: the failures of
-one segment are e^(P/M) - 1 on average, and each costs (M + D) e^(R/M) - M besides the
-work that it undoes.
+takes (M + D) e^(R/M) (e^(P/M) - 1) on average, of which T is useful.
 
-Source: Daly, FGCS 22, 2006; Aupy, Robert and Vivien, 2015.
+Seen from the time between two failures, of which each has M + D on average: what is
+saved when it ends is T for each whole P after R. A save that is safe only a lag after
+its stall must be over by that much, which is as if R were longer by the lag, but for
+the run being at work in it.
+
+Source: Daly, FGCS 22, 2006; Aupy, Robert and Vivien, 2015; the lag is our own.
 """
 
 from math import exp, expm1, inf
@@ -60,7 +63,8 @@ def expected_rework(period_s: float, mtbf_s: float) -> float:
 def exact_ettr(interval_s: float, costs: Costs) -> float:
     """Return the useful share: T / ((M + D) e^(R/M) (e^((T + w)/M) - 1)). [1]
 
-    Zero where no segment is ever finished; 1 only without failures and stalls.
+    R and the lag, where a save is safe only some time after its stall. Zero where no
+    segment is ever finished; 1 only without failures and stalls.
 
     Args:
         interval_s: Useful work T between two saves; zero without a stall is the limit
@@ -70,9 +74,10 @@ def exact_ettr(interval_s: float, costs: Costs) -> float:
     mtbf, period = costs.mtbf_s, interval_s + costs.stall_s
     if mtbf == inf:
         return interval_s / period if period else 1.0
-    if (period + costs.restart_s) / mtbf > _MOST:
+    ahead = costs.restart_s + costs.lag_s
+    if (period + ahead) / mtbf > _MOST:
         return 0.0
-    lost = (mtbf + costs.downtime_s) * exp(costs.restart_s / mtbf)
+    lost = (mtbf + costs.downtime_s) * exp(ahead / mtbf)
     if not period:
         return mtbf / lost
     return interval_s / (lost * expm1(period / mtbf))
@@ -90,18 +95,17 @@ def exact_waste(interval_s: float, costs: Costs) -> Waste:
     ettr, mtbf = exact_ettr(interval_s, costs), costs.mtbf_s
     if not ettr:
         return Waste(0.0, 1.0, 0.0)
-    share, period = ettr / interval_s, interval_s + costs.stall_s
-    failures = expm1(period / mtbf)
-    away = (mtbf + costs.downtime_s) * exp(costs.restart_s / mtbf) - mtbf
-    undone = failures * expected_rework(period, mtbf)
+    write = costs.stall_s * ettr / interval_s
     if mtbf == inf:
-        return Waste(costs.stall_s * share, 0.0, 0.0)
-    return Waste(costs.stall_s * share, undone * share, failures * away * share)
+        return Waste(write, 0.0, 0.0)
+    loading = -expm1(-costs.restart_s / mtbf) * mtbf
+    restart = (costs.downtime_s + loading) / (mtbf + costs.downtime_s)
+    return Waste(write, max(1 - ettr - write - restart, 0.0), restart)
 
 
 def interval_waste(interval_s: float, costs: Costs) -> float:
     """Return the share of time that is not useful at an interval, exactly. [1]"""
-    return 1.0 - exact_ettr(interval_s, costs)
+    return max(1.0 - exact_ettr(interval_s, costs), 0.0)
 
 
 def first_order_waste(period_s: float, costs: Costs) -> float:
@@ -126,7 +130,11 @@ def wrong_mtbf_cost(costs: Costs, factor: float) -> float:
         factor: MTBF believed over the real one. [1]
     """
     believed = Costs(
-        costs.mtbf_s * factor, costs.stall_s, costs.restart_s, costs.downtime_s
+        costs.mtbf_s * factor,
+        costs.stall_s,
+        costs.restart_s,
+        costs.downtime_s,
+        costs.lag_s,
     )
     best = exact_ettr(exact_interval(costs), costs)
     return max(best - exact_ettr(exact_interval(believed), costs), 0.0)

@@ -22,7 +22,7 @@ def saved_work(
     """Return the work that is safe at the end of each time between failures. [s]
 
     A gap begins when loading does: a restart, then whole periods of work and stall;
-    what the failure cut off is lost.
+    what the failure cut off is lost, and a save that was not yet safe with it.
 
     Args:
         gaps_s: Times from where loading begins to the next failure. [s]
@@ -31,7 +31,7 @@ def saved_work(
     """
     import numpy as np
 
-    working = np.clip(gaps_s - costs.restart_s, 0.0, None)
+    working = np.clip(gaps_s - costs.restart_s - costs.lag_s, 0.0, None)
     return interval_s * np.floor(working / (interval_s + costs.stall_s))
 
 

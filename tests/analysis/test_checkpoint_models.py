@@ -3,7 +3,7 @@
 import csv
 import re
 from itertools import product
-from math import inf
+from math import e, exp, inf
 from pathlib import Path
 
 import pytest
@@ -46,6 +46,7 @@ def costs_of() -> st.SearchStrategy[Costs]:
         stall_s=st.floats(0.1, 1200),
         restart_s=st.floats(0, 1200),
         downtime_s=st.floats(0, 3600),
+        lag_s=st.floats(0, 600),
     )
 
 
@@ -122,6 +123,28 @@ def test_the_simulation_agrees_with_the_exact_form(
     costs = Costs(MTBF_S, stall, restart, down)
     drawn = simulate_ettr(minutes * 60, costs, 20_000, seed=minutes + restart)
     assert abs(drawn.ratio - exact_ettr(minutes * 60, costs)) < 3 * drawn.error
+
+
+def test_a_save_that_is_safe_later_loses_that_much_more() -> None:
+    # flush 300 s, stall 20 s: each failure undoes 280 s more, about 280 / M
+    blocking, later = Costs(50_000, 20), Costs(50_000, 20, lag_s=280)
+    drawn = simulate_ettr(1800, later, 100_000, seed=1)
+    assert abs(drawn.ratio - exact_ettr(1800, later)) < 3 * drawn.error
+    more = exact_waste(1800, later).rework - exact_waste(1800, blocking).rework
+    assert more == pytest.approx(280 / 50_000, rel=0.05)
+
+
+def test_shares_by_hand() -> None:
+    # P = M = 1000 s: a segment fails e - 1 times; each undoes M - P / (e - 1) and
+    # costs D and R, with e^(R/M) - 1 failures in R; T is 900 s of the whole
+    costs = Costs(1000, 100, 500, 50)
+    whole = 1050 * exp(0.5) * (e - 1)
+    waste = exact_waste(900, costs)
+    assert exact_ettr(900, costs) == pytest.approx(900 / whole)
+    assert waste.write == pytest.approx(100 / whole)
+    undone = (e - 1) * expected_rework(1000, 1000)
+    assert waste.rework == pytest.approx(undone / whole)
+    assert waste.restart == pytest.approx((e - 1) * (1050 * exp(0.5) - 1000) / whole)
 
 
 @given(costs_of(), st.floats(0.05, 20))

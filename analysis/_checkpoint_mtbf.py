@@ -1,0 +1,106 @@
+"""How often a run is interrupted: its own count, its card, or a published rate."""
+
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+
+from analysis.poisson import mean_interval, mtbf, mtbf_of_nodes
+from ingest.times import DAY_NS
+
+#: From so many interruptions on a count says more than a rate of others (the same as
+#: for rates: the interval of four spans a factor of nine).
+FEW_EVENTS: Final = 5
+
+#: Interruptions of a job for 1000 node-days that are assumed where nothing is known:
+#: Llama 3 on H100 (419 in 54 days of 2048 nodes, arXiv 2407.21783), with the rates of
+#: Meta's two clusters (arXiv 2410.21680) as the range.
+PUBLISHED_RATE: Final = 3.79
+PUBLISHED_LOW: Final = 2.34
+PUBLISHED_HIGH: Final = 6.50
+
+#: Where a mean time between interruptions may be from, best first.
+SOURCES: Final = ("own", "card_count", "card_rate", "own_weak", "published", "none")
+
+
+class Spacing(NamedTuple):
+    """Mean time between interruptions of a run, with its range. [ns]
+
+    Attributes:
+        source: One of SOURCES.
+        mean_ns: The mean; None where it is not known.
+        low_ns: Lower end.
+        high_ns: Upper end; None where unbounded.
+        words: What it was taken from.
+    """
+
+    source: str
+    mean_ns: int | None
+    low_ns: int | None
+    high_ns: int | None
+    words: str
+
+
+def spacing_of(
+    own: Mapping[str, Any] | None, card: Mapping[str, Any], nodes: float | None
+) -> Spacing:
+    """Return the mean time between interruptions of a run from the best there is.
+
+    Its own count from FEW_EVENTS on; else what its card says; else its own few; else
+    a published rate for its nodes, by name.
+
+    Args:
+        own: Row of InterruptRates for the run's interruptions, if there is one.
+        card: Fields of the run's card, null where it says nothing.
+        nodes: Nodes of the run; None where they are not known.
+    """
+    count = own["count"] if own and own["mtbf_ns"] is not None else 0
+    if own and count >= FEW_EVENTS:
+        return _own("own", own)
+    told = _by_card(card, nodes)
+    if told:
+        return told
+    if own and count:
+        return _own("own_weak", own)
+    return _published(nodes)
+
+
+def _own(source: str, own: Mapping[str, Any]) -> Spacing:
+    ends = [own[name] for name in ("mtbf_ns", "mtbf_low_ns", "mtbf_high_ns")]
+    mean, low, high = (None if one is None else int(one) for one in ends)
+    count = own["count"]
+    weak = ": too few to rely on" if source == "own_weak" else ""
+    seen = "interruption" if count == 1 else "interruptions"
+    return Spacing(source, mean, low, high, f"{count} {seen} of this run{weak}")
+
+
+def _by_card(card: Mapping[str, Any], nodes: float | None) -> Spacing | None:
+    count = card.get("reliability_interruptions")
+    days = card.get("reliability_observed_days")
+    if count and days:
+        told = mtbf(count, round(days * DAY_NS), mean_interval(count))
+        words = f"run card: {count} in {days:g} days"
+        return Spacing("card_count", told.mean_ns, told.low_ns, told.high_ns, words)
+    rate = card.get("reliability_per_1000_node_days")
+    if not rate or not nodes:
+        return None
+    mean = _of_nodes(nodes, rate)
+    words = f"run card: {rate:g} per 1000 node-days"
+    return Spacing("card_rate", mean, None, None, words)
+
+
+def _published(nodes: float | None) -> Spacing:
+    if not nodes:
+        return Spacing("none", None, None, None, "nodes of the run are not known")
+    mean, low, high = (
+        _of_nodes(nodes, rate)
+        for rate in (PUBLISHED_RATE, PUBLISHED_HIGH, PUBLISHED_LOW)
+    )
+    words = (
+        f"assumed: {PUBLISHED_RATE} per 1000 node-days as in Llama 3"
+        f" (arXiv 2407.21783), range {PUBLISHED_LOW} to {PUBLISHED_HIGH:.2f}"
+        " (arXiv 2410.21680)"
+    )
+    return Spacing("published", mean, low, high, words)
+
+
+def _of_nodes(nodes: float, rate: float) -> int:
+    return round(mtbf_of_nodes(1, rate) / nodes)

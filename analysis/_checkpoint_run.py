@@ -1,0 +1,173 @@
+"""One run's checkpoints: the best evidence for each number, and where it is from."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from analysis._checkpoint_mtbf import FEW_EVENTS, spacing_of
+from ingest.times import SECOND_NS
+
+#: Training state of a parameter in mixed precision with Adam: 2 + 2 + 4 + 4 + 4 bytes
+#: (Rajbhandari et al., ZeRO, arXiv 1910.02054). A checkpoint of it may hold less.
+STATE_BYTES: Final = 16
+
+#: Share of unexpected interruptions that were put down to hardware in Llama 3 (arXiv
+#: 2407.21783, section 3.3.4): a local copy is lost with its node. [1]
+FAR_RATIO: Final = 0.78
+
+_HOUR_NS: Final = 3600 * SECOND_NS
+
+Row = Mapping[str, Any]
+
+
+def describe(row: Row) -> dict[str, Any]:
+    """Return a row of CheckpointEvidence.
+
+    Args:
+        row: What `gather` returns of a run.
+    """
+    nodes = _nodes(row)
+    own = {name[4:]: row[name] for name in row if name.startswith("own_")}
+    spacing = spacing_of(own if own["count"] is not None else None, row, nodes)
+    return {
+        "run_id": row["run_id"],
+        "gpu_count": _first(row["seen_gpus"], row["gpu_count"]),
+        "node_count": nodes,
+        "step_ns": _first(row["step_ns"], _seconds(row["step_s"])),
+        **_counts(row),
+        **_saving(row),
+        **_size(row),
+        **_tiers(row, nodes),
+        **_restarting(row),
+        **_card(row),
+        "mtbf_ns": spacing.mean_ns,
+        "mtbf_low_ns": spacing.low_ns,
+        "mtbf_high_ns": spacing.high_ns,
+        "mtbf_source": spacing.source,
+        "mtbf_words": spacing.words,
+    }
+
+
+def _counts(row: Row) -> dict[str, Any]:
+    told = _first(row["save_count"], row["steps_save_count"], 0)
+    return {
+        "save_count": told,
+        "failed_save_count": row["failed_save_count"],
+        "older_resume_count": _first(row["older_resume_count"], 0),
+        "load_count": _first(row["load_count"], 0),
+        "load_ns": row["load_ns"],
+        "tiers": row["tiers"] or None,
+        "interruption_count": _first(row["interruption_count"], 0),
+    }
+
+
+def _saving(row: Row) -> dict[str, Any]:
+    """Return interval, stall and flush; only the stall is a cost to the work."""
+    every, every_basis = _best(
+        saves=row["interval_ns"],
+        steps=row["steps_interval_ns"],
+        card=_seconds(row["checkpoint_interval_s"]),
+    )
+    stall, stall_basis = _best(
+        saves=row["stall_ns"],
+        steps=row["steps_stall_ns"],
+        card=_seconds(row["checkpoint_stall_s"]),
+        held=row["held_ns"],
+    )
+    steps = {"saves": row["interval_steps"], "steps": row["steps_interval_steps"]}
+    if every_basis == "saves" and row["stall_ns"] is None and stall is not None:
+        every = max(every - stall, 1)
+    return {
+        "interval_ns": every,
+        "interval_steps": steps.get(every_basis),
+        "interval_basis": every_basis,
+        "stall_ns": stall,
+        "stall_basis": stall_basis,
+        "flush_ns": _first(row["flush_ns"], row["held_ns"]),
+    }
+
+
+def _size(row: Row) -> dict[str, Any]:
+    each = _first(row["state_bytes_per_parameter"], STATE_BYTES)
+    state = row["parameters"] and row["parameters"] * each
+    size, basis = _best(
+        saves=row["bytes"], card=row["checkpoint_bytes"], parameters=state
+    )
+    return {"bytes": None if size is None else round(size), "bytes_basis": basis}
+
+
+def _card(row: Row) -> dict[str, Any]:
+    """Return what only the card tells of stores, writers and repairs."""
+    repair, gpus = row["reliability_repair_h"], row["seen_gpus"] or row["gpu_count"]
+    return {
+        "store_gbs": row["checkpoint_store_gbs"],
+        "local_gbs": row["checkpoint_local_gbs"],
+        "network_gbs": row["network_gbs"],
+        "writer_count": _first(row["checkpoint_writers"], gpus),
+        "repair_ns": None if repair is None else round(repair * _HOUR_NS),
+    }
+
+
+def _tiers(row: Row, nodes: float | None) -> dict[str, Any]:
+    """Return the stalls of two tiers, and what share of failures needs the far one."""
+    count, few = (
+        row["interruption_count"],
+        (row["interruption_count"] or 0) < FEW_EVENTS,
+    )
+    shares = {
+        "far_ratio": FAR_RATIO if few else row["far_count"] / count,
+        "far_basis": "published" if few else "interruptions",
+    }
+    if row["near_stall_ns"] is not None:
+        told = {name: row[name] for name in ("near_stall_ns", "far_stall_ns")}
+        return {**told, "tiers_basis": "saves", **shares}
+    near, far = _local_ns(row, nodes), _saving(row)["stall_ns"]
+    if near is None or far is None or near >= far:
+        empty = dict.fromkeys(("near_stall_ns", "far_stall_ns"))
+        return {**empty, "tiers_basis": "none", **shares}
+    told = {"near_stall_ns": near, "far_stall_ns": far}
+    return {**told, "tiers_basis": "card", **shares}
+
+
+def _local_ns(row: Row, nodes: float | None) -> int | None:
+    """Return the time to copy a node's share of the state to its local tier. [ns]"""
+    rate, size = row["checkpoint_local_gbs"], _size(row)["bytes"]
+    return round(size / nodes / rate) if rate and size and nodes else None
+
+
+def _restarting(row: Row) -> dict[str, Any]:
+    """Return downtime and restart: both from one source, that of more truth."""
+    names = ("downtime_ns", "downtime_median_ns", "restart_ns", "restart_median_ns")
+    if row["downtime_ns"] is not None or row["restart_ns"] is not None:
+        told = {name: row[name] for name in names}
+        return {**told, "restart_basis": "interruptions"}
+    card = {
+        "downtime_ns": _seconds(row["checkpoint_downtime_s"]),
+        "restart_ns": _seconds(row["checkpoint_restart_s"]),
+    }
+    known = any(value is not None for value in card.values())
+    empty = dict.fromkeys(names)
+    return {**empty, **card, "restart_basis": "card" if known else "none"}
+
+
+def _nodes(row: Row) -> float | None:
+    """Return nodes held at once: by time, by hosts, or by GPUs in a node."""
+    if row["own_node_time_ns"] and row["own_exposure_ns"]:
+        return float(row["own_node_time_ns"]) / float(row["own_exposure_ns"])
+    if row["seen_nodes"]:
+        return float(row["seen_nodes"])
+    gpus, each = row["gpu_count"], row["gpus_per_node"]
+    return gpus / each if gpus and each else None
+
+
+def _best(**told: Any) -> tuple[Any, str]:
+    """Return the first value that is known with its name, else None and `none`."""
+    known = ((value, name) for name, value in told.items() if value is not None)
+    return next(known, (None, "none"))
+
+
+def _first(*values: Any) -> Any:
+    return next((value for value in values if value is not None), None)
+
+
+def _seconds(value: float | None) -> int | None:
+    return None if value is None else round(value * SECOND_NS)

@@ -1,0 +1,31 @@
+"""Two tiers of saves: a near one on the node, a far one that outlives it."""
+
+from analysis._checkpoint_costs import Row
+from analysis._checkpoint_levels import Nested, Tier, multi_level
+from ingest.times import SECOND_NS
+
+
+def levels_of(run: Row) -> Nested | None:
+    """Return the intervals of two tiers that cost a run least, None for one tier.
+
+    Failures that take the node need the far tier, the rest is well with the near one.
+    The share of downtime, in which nothing fails, is exact and taken off at the end.
+
+    Args:
+        run: Row of CheckpointEvidence with a stall and an MTBF.
+    """
+    if run["near_stall_ns"] is None or not 0 < run["far_ratio"] < 1:
+        return None
+    mtbf, away = run["mtbf_ns"] / SECOND_NS, (run["downtime_ns"] or 0) / SECOND_NS
+    restart, step = ((run[name] or 0) / SECOND_NS for name in ("restart_ns", "step_ns"))
+    near, far = (run[name] / SECOND_NS for name in ("near_stall_ns", "far_stall_ns"))
+    flush = max((run["flush_ns"] or 0) / SECOND_NS - far, step)
+    tiers = (
+        Tier(mtbf / (1 - run["far_ratio"]), near, restart, step),
+        Tier(mtbf / run["far_ratio"], far, restart, flush),
+    )
+    if not all(tier.alone_s for tier in tiers):
+        return None
+    told = multi_level(tiers)
+    useful = (1 - told.waste_ratio) * mtbf / (mtbf + away)
+    return told._replace(waste_ratio=1 - useful)
