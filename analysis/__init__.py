@@ -34,6 +34,7 @@ from analysis import (
     overlap_groups,
     pipeline_bubbles,
     plans,
+    power_swings,
     rate_changes,
     rate_comparisons,
     rate_projections,
@@ -76,6 +77,9 @@ from analysis.overlap import Overlap
 from analysis.overlap_groups import OverlapGroups
 from analysis.pipeline_bubbles import PipelineBubbles
 from analysis.plans import Plans
+from analysis.power_profiles import PowerProfiles, PowerSteps
+from analysis.power_shapes import PowerBands, PowerShapes
+from analysis.power_swings import PowerSwings
 from analysis.rate_changes import RateChanges
 from analysis.rate_comparisons import RateComparisons
 from analysis.rate_projections import RateProjections
@@ -144,6 +148,11 @@ RESULTS: Final[tuple[type[Table], ...]] = (
     Energy,
     EnergyRuns,
     EnergyChecks,
+    PowerSwings,
+    PowerBands,
+    PowerShapes,
+    PowerSteps,
+    PowerProfiles,
     Plans,
     FlowCollisions,
 )
@@ -187,6 +196,7 @@ ANALYSES: Final[tuple[Analysis, ...]] = (
     energy.ANALYSIS,
     energy_runs.ANALYSIS,
     energy_checks.ANALYSIS,
+    power_swings.ANALYSIS,
     plans.ANALYSIS,
     flow_collisions.ANALYSIS,
 )

@@ -8,8 +8,8 @@ import polars as pl
 
 from analysis._analysis import Analysis, Frames, Results, Thresholds
 from analysis._rate_totals import totals
-from analysis.interrupt_rates import InterruptRates
-from analysis.poisson import mean_interval, per_1000_node_days
+from analysis.interrupt_rates import FEW_EVENTS, InterruptRates
+from analysis.poisson import NODE_DAYS, mean_interval, per_1000_node_days
 from analysis.published_rates import PUBLISHED, PublishedRate
 from analysis.rate_ratios import rate_ratio
 from ingest.tables import Table
@@ -19,7 +19,8 @@ from ingest.times import DAY_NS
 #: How a rate is held against a published one.
 _METHODS: Final = ("conditional_binomial", "value_in_interval", "none")
 
-#: What is found: ours is higher or lower, no difference is shown, or nothing is known.
+#: What is found: ours is higher or lower, no difference is shown, or too little is
+#: known: fewer than 5 events, where the published rate would not give 5 either.
 VERDICTS: Final = ("higher", "lower", "not_told_apart", "not_testable")
 
 
@@ -102,6 +103,8 @@ def _tested(count: int, node_time_ns: int, peer: PublishedRate) -> dict[str, Any
         "per_1000_node_days_low": rate.low,
         "per_1000_node_days_high": rate.high,
     }
+    node_days = node_time_ns / DAY_NS
+    is_enough = max(count, peer.rate * node_days / NODE_DAYS) >= FEW_EVENTS
     if peer.count is None or peer.node_days is None:
         ends = (rate.low / peer.rate, rate.high / peer.rate)
         told = {
@@ -110,8 +113,7 @@ def _tested(count: int, node_time_ns: int, peer: PublishedRate) -> dict[str, Any
             "high_rate_ratio": ends[1],
             "method": "value_in_interval",
         }
-        return own | told | {"verdict": _verdict(*ends)}
-    node_days = node_time_ns / DAY_NS
+        return own | told | {"verdict": _verdict(*ends, is_enough=is_enough)}
     found = rate_ratio((peer.count, peer.node_days), (count, node_days))
     return own | {
         "rate_ratio": found.ratio,
@@ -119,12 +121,14 @@ def _tested(count: int, node_time_ns: int, peer: PublishedRate) -> dict[str, Any
         "high_rate_ratio": found.high,
         "p_value": found.p_value,
         "method": "conditional_binomial",
-        "verdict": _verdict(found.low, found.high),
+        "verdict": _verdict(found.low, found.high, is_enough=is_enough),
     }
 
 
-def _verdict(low: float, high: float | None) -> str:
+def _verdict(low: float, high: float | None, *, is_enough: bool) -> str:
     """Say what an interval of a ratio tells. It leaves 1 out where rates differ."""
+    if not is_enough:
+        return "not_testable"
     if low > 1:
         return "higher"
     return "lower" if high is not None and high < 1 else "not_told_apart"
