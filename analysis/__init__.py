@@ -41,6 +41,7 @@ from analysis import (
     replays,
     runs,
     section_scores,
+    spare_plans,
     stragglers,
     whatif,
 )
@@ -86,6 +87,7 @@ from analysis.rate_projections import RateProjections
 from analysis.replays import ReplayCells, Replays, ReplaySteps
 from analysis.runs import Runs
 from analysis.section_scores import SectionScores
+from analysis.spare_plans import SparePlans
 from analysis.stragglers import (
     StragglerEvidence,
     StragglerRanks,
@@ -135,6 +137,7 @@ RESULTS: Final[tuple[type[Table], ...]] = (
     InterruptionGaps,
     InterruptionGapFits,
     LemonNodes,
+    SparePlans,
     CheckpointEvidence,
     CheckpointPlans,
     CheckpointCurves,
@@ -184,6 +187,7 @@ ANALYSES: Final[tuple[Analysis, ...]] = (
     rate_projections.ANALYSIS,
     interruption_gaps.ANALYSIS,
     lemon_nodes.ANALYSIS,
+    spare_plans.ANALYSIS,
     checkpoint_evidence.ANALYSIS,
     checkpoint_plans.ANALYSIS,
     checkpoint_replays.ANALYSIS,
