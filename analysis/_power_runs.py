@@ -1,0 +1,99 @@
+"""The runs whose GPUs were sampled, each with its power on a grid of time."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+import polars as pl
+
+from analysis._analysis import Frames
+from analysis._energy_chunks import devices_of
+from analysis._energy_held import held_gpus
+from analysis._energy_segments import Bridges
+from analysis._power_grid import changes, cluster_power
+from analysis._power_ramps import Sensor
+from analysis._power_sensor import sensors
+from analysis._power_steps import stepped
+from analysis.allocations import Allocations
+from analysis.attempts import Attempts
+from analysis.gpus import Gpus
+from ingest.tables import PowerSamples, RunCards, StepTimings
+
+#: Levels that are power of one GPU.
+_LEVELS: Final = ("gpu_board", "module")
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One run's power, and what it is looked at with.
+
+    Attributes:
+        run_id: Run.
+        sensor: What its sensors can show.
+        interval_ns: Median time between two samples. [ns]
+        band_hz: Band that is watched. [Hz]
+        power: Rows of `cluster_power`.
+        steps: Rows of `stepped`.
+        peaks_w: Peaks of its GPUs, added up. [W]
+        devices_count: GPUs that were sampled.
+        expected_count: GPUs that it held.
+    """
+
+    run_id: str
+    sensor: Sensor
+    interval_ns: int
+    band_hz: tuple[float, float]
+    power: pl.DataFrame
+    steps: pl.DataFrame
+    peaks_w: float
+    devices_count: int
+    expected_count: int
+
+
+def runs_sampled(
+    frames: Frames, bridges: Bridges, band_hz: tuple[float, float]
+) -> Iterator[Run]:
+    """Yield every run whose GPUs were sampled while it held them.
+
+    Args:
+        frames: The tables of the lake.
+        bridges: Which silences of a sensor are bridged.
+        band_hz: Band that is watched where no run card tells. [Hz]
+    """
+    samples = frames[PowerSamples].filter(PowerSamples.level.col.is_in(_LEVELS))
+    devices = devices_of(samples)
+    allocations = frames[Allocations].collect()
+    held = held_gpus(
+        allocations, frames[Gpus].collect(), frames[Attempts].collect(), devices
+    )
+    if held.is_empty():
+        return
+    told = sensors(samples, held, devices)
+    events, peaks = changes(samples, held, devices, told, bridges)
+    steps = stepped(frames[StepTimings], frames[Attempts])
+    cards = frames[RunCards].select("run_id", "power_band_low_hz", "power_band_high_hz")
+    ranks = allocations.group_by("run_id", "attempt").agg(n=pl.col("slot").n_unique())
+    expected = ranks.group_by("run_id").agg(expected_count=pl.col("n").max())
+    rows = (
+        told.join(peaks, on="run_id")
+        .join(cards.collect(), on="run_id", how="left")
+        .join(expected, on="run_id", how="left")
+        .sort("run_id")
+    )
+    for row in rows.iter_rows(named=True):
+        mine = pl.col("run_id") == row["run_id"]
+        power = cluster_power(events.filter(mine), row["origin_ns"], row["grid_ns"])
+        yield Run(
+            run_id=row["run_id"],
+            sensor=Sensor(row["semantics"], row["refresh_ns"], row["grid_ns"]),
+            interval_ns=row["interval_ns"],
+            band_hz=(
+                row["power_band_low_hz"] or band_hz[0],
+                row["power_band_high_hz"] or band_hz[1],
+            ),
+            power=power,
+            steps=steps.filter(mine),
+            peaks_w=row["peaks_w"],
+            devices_count=row["devices_count"],
+            expected_count=row["expected_count"],
+        )
