@@ -43,6 +43,22 @@ _ASSUMED: Final[Mapping[str, tuple[float | str, str]]] = MappingProxyType(
     }
 )
 
+#: What to write on a card where one of several fields would do.
+_ASKED: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "active_parameters": "training.parameters",
+        "checkpoint_bytes": "checkpoints.bytes or training.parameters",
+        "checkpoint_stall_s": "checkpoints.stall_s or checkpoints.store_gbs",
+        "communication_w": "hardware.communication_w",
+        "fabric_pairs": "fabric.pairs or fabric.gpus_per_rack",
+        "gpus": "hardware.gpus",
+        "kv_hidden": "training.hidden",
+        "nodes": "hardware.gpus",
+        "ranks": "hardware.gpus",
+        "total_tokens": "training.total_tokens",
+    }
+)
+
 #: What follows from other numbers where nobody tells it, each after what it needs.
 _FOLLOWS: Final = (
     Rule(
@@ -152,7 +168,7 @@ def sheet_of(card: Mapping[str, Any], lake: Mapping[str, Known]) -> Sheet:
     assumed = {
         name: Known(value, f"assumed: {why}") for name, (value, why) in _ASSUMED.items()
     }
-    sheet = Sheet(FIELDS)
+    sheet = Sheet({**FIELDS, **_ASKED})
     for layer in (told | words, lake, assumed):
         sheet.add(layer)
         sheet.fill(_FOLLOWS)

@@ -42,7 +42,7 @@ def measured(frames: Frames) -> pl.DataFrame:
         each run and line, the first source that tells it.
     """
     parts = [source(frames) for source in _SOURCES]
-    told = pl.concat([part.select(COLUMNS).cast(dict(COLUMNS)) for part in parts])
+    told = pl.concat([part.select(*COLUMNS).cast(dict(COLUMNS)) for part in parts])
     finite = told.filter(pl.col("measured").is_finite())
     return finite.unique(["run_id", "name"], keep="first", maintain_order=True)
 

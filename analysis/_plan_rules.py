@@ -70,7 +70,7 @@ class Sheet:
         """Begin a sheet.
 
         Args:
-            fields: Field of a run card that would tell a number, by its name.
+            fields: What to write on a run card for a number, by its name.
         """
         self._fields = fields
         self._known: dict[str, Known] = {}
@@ -104,7 +104,8 @@ class Sheet:
         else:
             self._known[rule.name] = Known(told.value, "this plan")
         inputs = "; ".join(_said(need, one) for need, one in known)
-        notes = "; ".join(note for note in (told.note, rule.note) if note)
+        limits = "" if missing else rule.note
+        notes = "; ".join(note for note in (told.note, limits) if note)
         head = (rule.section, rule.name, told.value, rule.unit, rule.formula)
         return Line(*head, inputs, notes or None)
 

@@ -7,6 +7,7 @@ from pipeline.commands.analyze import analyze
 from pipeline.commands.demo import demo
 from pipeline.commands.ingest import ingest
 from pipeline.commands.nightly import nightly
+from pipeline.commands.plan import plan
 from pipeline.commands.report import report
 from pipeline.commands.run import run
 from pipeline.commands.sql import sql
@@ -22,6 +23,7 @@ COMMANDS: Final[tuple[Callable[..., int], ...]] = (
     sql,
     tables,
     whatif,
+    plan,
     nightly,
     demo,
 )

@@ -1,0 +1,128 @@
+"""Numbers of a plan with their price, and as a person reads them."""
+
+from collections.abc import Mapping
+from decimal import Decimal
+from fractions import Fraction
+from math import isfinite
+from typing import Final
+
+import polars as pl
+
+from ingest.times import SECOND_NS
+from reports._numbers import THIN, compact, duration, grouped, percent, significant
+from reports._words import said
+from reports.dollars import Price, dollars, energy_dollars, price_of
+
+#: Unit of time on GPUs, and how a person counts it.
+_GPU_TIME: Final = "GPU s"
+_HOUR_S: Final = 3600
+
+#: From here on a number is read by its exponent. [1]
+_LARGE: Final = 1e15
+
+#: Below this a number without unit is read by its exponent, too. [1]
+_SMALL: Final = 1e-4
+
+#: Below this a whole number is read with all its digits. [1]
+_WHOLE_BELOW: Final = 1e6
+
+#: Units that stand behind a number with k, M or G.
+_COMPACT: Final = ("B", "B/s", "W", "J")
+
+#: Words of names as they are written, longer ones first.
+_WRITTEN: Final = (
+    ("one ms per step", "1 ms of every step"),
+    ("100 ms per step", "100 ms of every step"),
+    ("best interval saves a day", "best interval saves, a day"),
+    ("communication sm", "SMs for communication:"),
+    ("infinite hbd", "InfiniteHBD"),
+    ("llama 3", "Llama 3"),
+    ("rsc ", "RSC-"),
+    ("mfu", "MFU"),
+    ("mtbf", "MTBF"),
+    ("flops", "FLOPs"),
+    ("gpus", "GPUs"),
+)
+
+
+def priced(rows: pl.DataFrame, prices: Mapping[str, Price]) -> pl.DataFrame:
+    """Return lines of plans with what each costs. [USD]
+
+    GPU time has a price; energy has one where GPUs are owned, as rent contains it.
+
+    Args:
+        rows: Rows of Plans.
+        prices: Price of each run, and the fallback under no name.
+    """
+    columns = ("run_id", "unit", "value", "measured")
+    told = [
+        (
+            _usd(value, unit, price_of(prices, run)),
+            _usd(found, unit, price_of(prices, run)),
+        )
+        for run, unit, value, found in rows.select(columns).iter_rows()
+    ]
+    return rows.with_columns(
+        pl.Series("usd", [usd for usd, _ in told], pl.Float64),
+        pl.Series("measured_usd", [usd for _, usd in told], pl.Float64),
+    )
+
+
+def _usd(value: float | None, unit: str, price: Price) -> float | None:
+    amount: Decimal | None = None
+    if value is not None and unit == _GPU_TIME:
+        amount = dollars(round(Fraction(value) * SECOND_NS), price)
+    elif value is not None and unit == "J":
+        amount = energy_dollars(value, price)
+    found = None if amount is None else float(amount)
+    return found if found is not None and isfinite(found) else None
+
+
+def title(name: str) -> str:
+    """Return the name of a line in words."""
+    words = said(name)
+    for identifier, written in _WRITTEN:
+        words = words.replace(identifier, written)
+    return words[:1].upper() + words[1:]
+
+
+def in_words(value: float | None, unit: str) -> str:
+    """Return a value with its unit as a person would say it."""
+    if value is None:
+        return "\N{EN DASH}"
+    if unit == _GPU_TIME:
+        return _gpu_time(value)
+    if unit == "s":
+        is_plain = abs(value) < _LARGE
+        return duration(value * SECOND_NS) if is_plain else f"{value:.3g}{THIN}s"
+    if unit in _COMPACT:
+        amount = compact(value) if abs(value) < _LARGE else f"{value:.3g}"
+        apart = "" if amount[-1].isalpha() else THIN
+        return f"{amount}{apart}{unit}"
+    return _compact(value) if unit == "1" else f"{_compact(value)}{THIN}{unit}"
+
+
+def _gpu_time(seconds: float) -> str:
+    if 0 < abs(seconds) < _HOUR_S:
+        return f"{_compact(seconds)}{THIN}GPU-s"
+    return f"{_compact(seconds / _HOUR_S)}{THIN}GPU-h"
+
+
+def _compact(value: float) -> str:
+    if abs(value) >= _LARGE or 0 < abs(value) < _SMALL:
+        return f"{value:.3g}"
+    if value.is_integer() and abs(value) < _WHOLE_BELOW:
+        return grouped(int(value))
+    return compact(value)
+
+
+def difference(ratio: float | None) -> str:
+    """Return how far what was measured is from the plan, with its sign."""
+    if ratio is None:
+        return "\N{EN DASH}"
+    if abs(ratio) >= 1:
+        return f"{significant(1 + ratio, 2)}{THIN}times"
+    if not ratio:
+        return "as planned"
+    sign = "+" if ratio > 0 else "\N{MINUS SIGN}"
+    return f"{sign}{percent(abs(ratio))}"
