@@ -5,10 +5,18 @@ from decimal import Decimal
 from typing import Final
 
 from analysis import Frames
+from analysis.attempts import Attempts
 from analysis.lost_time import LostTime
 from analysis.runs import Runs
 from ingest.tables import IngestedFiles, Jobs
-from reports import _blind_jobs, _ledger, _ledger_shown, _ledger_strip, _runs
+from reports import (
+    _blind_jobs,
+    _ledger,
+    _ledger_shown,
+    _ledger_strip,
+    _money_check,
+    _runs,
+)
 from reports._ledger import Unit
 from reports._ledger_shown import Shown
 from reports._numbers import percent
@@ -38,7 +46,7 @@ def build(frames: Frames, scope: Scope) -> Content:
     told, unit = _ledger_shown.on_page(frames, scope)
     return Content(
         heading=_sentence(told, unit, count, is_bound=_is_bound(frames, scope)),
-        paragraphs=_uncounted(frames, scope),
+        paragraphs=[*_uncounted(frames, scope), *_money_check.sentences(frames, scope)],
         figures=_figures(told, unit),
         charts=[_ledger_strip.chart(rows, told, scope)],
         listings=[runs],
@@ -111,5 +119,5 @@ def _figures(found: Sequence[Shown], unit: Unit) -> list[Figure]:
 
 
 SECTION: Final = Section(
-    "cost", "What it cost", (LostTime, Runs, IngestedFiles, Jobs), build
+    "cost", "What it cost", (LostTime, Runs, Attempts, IngestedFiles, Jobs), build
 )

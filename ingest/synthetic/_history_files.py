@@ -25,8 +25,8 @@ def card_lines(history: History) -> Iterator[str]:
     yield f'cluster = "{history.cluster}"'
     yield 'model = "405B dense"'
     yield 'zone = "UTC"'
-    yield 'billing = "reserved"'
-    yield f"reserved_gpus = {history.reserved}"
+    if history.is_reserved:
+        yield f'billing = "reserved"\nreserved_gpus = {history.reserved}'
     yield "\n[hardware]"
     yield f'gpu = "H100-SXM"\ngpus = {history.reserved}'
     yield f"gpus_per_node = {history.gpus_per_node}\npeak_tflops = 989"

@@ -27,7 +27,8 @@ class History:
         days: Days that attempts run, all together; the time between them is extra.
         nodes: Nodes of each attempt.
         gpus_per_node: GPUs of a node.
-        spare_nodes: Nodes that are paid for beyond them.
+        spare_nodes: Nodes that are paid for beyond them, where the run is reserved.
+        is_reserved: Whether GPUs are paid for between attempts, too, and spares at all.
         unexpected: Unexpected stops that are expected in these days. [1]
         planned: Planned stops, exactly as many. [1]
         step_s: Mean time of a step.
@@ -52,6 +53,7 @@ class History:
     nodes: int = 2_048
     gpus_per_node: int = 8
     spare_nodes: int = 8
+    is_reserved: bool = True
     unexpected: float = UNEXPECTED
     planned: int = PLANNED
     step_s: float = 60.0
@@ -77,8 +79,9 @@ class History:
 
     @property
     def reserved(self) -> int:
-        """GPUs that are paid for, also between attempts."""
-        return (self.nodes + self.spare_nodes) * self.gpus_per_node
+        """GPUs that are paid for, also between attempts where they are reserved."""
+        spares = self.spare_nodes if self.is_reserved else 0
+        return (self.nodes + spares) * self.gpus_per_node
 
     @property
     def tokens_per_step(self) -> int:

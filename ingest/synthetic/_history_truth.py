@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import Any
 
 from ingest.synthetic._history_causes import TABLE_5, UPGRADE
-from ingest.synthetic._history_clock import Leg
+from ingest.synthetic._history_clock import Leg, Step
 from ingest.synthetic._history_scenario import History
 
 
@@ -47,27 +47,22 @@ def _by_component(legs: Sequence[Leg]) -> dict[str, int]:
 def _accounts(history: History, legs: Sequence[Leg]) -> dict[str, int]:
     """Return the GPU time of each account; together they are what was paid for."""
     kept = [step for leg in legs for step in leg.kept]
+    stepped = [step for leg in legs for step in leg.steps]
     stall = sum(step.stall for step in kept)
     seen = sum(leg.end - leg.start for leg in legs)
     whole = legs[-1].end - legs[0].start
+    between = whole - seen if history.is_reserved else 0
     return {
         "productive": (sum(_length(kept)) - stall) * history.gpus,
         "checkpoint_stall": stall * history.gpus,
         "recompute": sum(sum(_length(leg.lost)) for leg in legs) * history.gpus,
-        "restart": (
-            sum(seen_of - steps for seen_of, steps in _edges(legs)) + whole - seen
-        )
-        * history.gpus,
+        "restart": (seen - sum(_length(stepped)) + between) * history.gpus,
         "unallocated": whole * (history.reserved - history.gpus),
     }
 
 
-def _length(steps: Sequence[Any]) -> list[int]:
+def _length(steps: Sequence[Step]) -> list[int]:
     return [step.end - step.start for step in steps]
-
-
-def _edges(legs: Sequence[Leg]) -> list[tuple[int, int]]:
-    return [(leg.end - leg.start, sum(_length(leg.steps))) for leg in legs]
 
 
 def _restart_parts(history: History, legs: Sequence[Leg]) -> dict[str, int]:
@@ -83,7 +78,7 @@ def _restart_parts(history: History, legs: Sequence[Leg]) -> dict[str, int]:
         if leg.steps:
             parts["hang" if leg.cause else "end"] += leg.signed - leg.steps[-1].end
             parts["detect"] += leg.end - leg.signed
-    for leg, following in pairwise(legs):
+    for leg, following in pairwise(legs) if history.is_reserved else ():
         parts["decide"] += following.submitted - leg.end
         parts["requeue"] += following.start - following.submitted
     return {part: length * history.gpus for part, length in sorted(parts.items())}

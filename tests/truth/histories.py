@@ -61,9 +61,9 @@ def read(lake: Path, table: type[Table]) -> pl.DataFrame:
     return rows.cast(table.create_empty().schema)
 
 
-def analysed(folder: Path, outputs: Iterable[type[Table]]) -> Told:
+def analysed(folder: Path, outputs: Iterable[type[Table]], **changed: Any) -> Told:
     """Write a small history, ingest it, and fill some tables without a lake."""
-    write_history(folder, 7, **SMALL)
+    write_history(folder, 7, **(SMALL | changed))
     lake = folder / "lake"
     told = ["ingest", str(folder / DATA), "--lake", str(lake), "--quiet"]
     assert run_tokens(told) == 0
