@@ -12,6 +12,7 @@ from analysis import (
     checkpoint_replays,
     clock_offsets,
     collective_waits,
+    data_feed,
     energy,
     energy_checks,
     energy_runs,
@@ -55,6 +56,7 @@ from analysis.checkpoint_plans import CheckpointCurves, CheckpointPlans
 from analysis.checkpoint_replays import CheckpointReplays
 from analysis.clock_offsets import ClockOffsets
 from analysis.collective_waits import CollectiveWaits
+from analysis.data_feed import DataFeed, DataFeedSteps, DataFeedViolations
 from analysis.energy import Energy
 from analysis.energy_checks import EnergyChecks
 from analysis.energy_runs import EnergyRuns
@@ -158,6 +160,9 @@ RESULTS: Final[tuple[type[Table], ...]] = (
     PowerProfiles,
     Plans,
     FlowCollisions,
+    DataFeedViolations,
+    DataFeedSteps,
+    DataFeed,
 )
 
 #: Analyses in the order they run: each reads the lake and what came before it.
@@ -203,6 +208,7 @@ ANALYSES: Final[tuple[Analysis, ...]] = (
     power_swings.ANALYSIS,
     plans.ANALYSIS,
     flow_collisions.ANALYSIS,
+    data_feed.ANALYSIS,
 )
 
 __all__ = ["ANALYSES", "RESULTS", "Analysis", "Frames", "Results", "Thresholds"]

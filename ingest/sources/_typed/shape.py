@@ -79,4 +79,5 @@ class Shape:
         """Return the first missing column of the set that the fewest are missing of."""
         found = set(known)
         lacking = [[name for name in need if name not in found] for need in self.needs]
-        return next(iter(min(lacking, key=len)), None)
+        fewest = min(lacking, key=len)
+        return fewest[0] if fewest else None

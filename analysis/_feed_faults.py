@@ -1,0 +1,170 @@
+"""Samples that were given twice or left out, as far as the feed can tell."""
+
+from typing import Final
+
+import polars as pl
+
+from analysis._feed_cover import PASS, repeats, swept
+
+#: What a fault is of, and where its samples were read before.
+FAULT: Final = (
+    *("run_id", "attempt", "step", "kind", "dataset", "epoch"),
+    *("first", "after", "samples", "other_attempt", "other_step"),
+)
+
+_HOLDER: Final = ("step", "attempt")
+
+
+def again_in_steps(batches: pl.DataFrame) -> pl.DataFrame:
+    """Return the samples that a step gave twice.
+
+    Args:
+        batches: Batches of replicas, with their ranges.
+
+    Returns:
+        Columns run_id, attempt, step, dataset, epoch, first, after.
+    """
+    by = ["run_id", "attempt", "step", "dataset", "epoch"]
+    ranged = batches.filter(pl.col("first").is_not_null())
+    walked = swept(ranged.select(*by, "first", "after", "replica"), by, ("replica",))
+    return repeats(walked).select(*by, "first", "after")
+
+
+def again(
+    crossed: pl.DataFrame,
+    inside: pl.DataFrame,
+    passes: pl.DataFrame,
+    kept: pl.DataFrame,
+) -> pl.DataFrame:
+    """Return the samples that the kept steps gave twice: columns of FAULT.
+
+    Without an epoch a sample may be read again because a new pass began: then repeats
+    are judged up to the step that begins with the first sample again, and only where
+    samples come in order. At the end of a pass a sampler may fill up the last batches:
+    fewer samples than replicas there are no fault.
+
+    Args:
+        crossed: What `repeats` finds between kept steps, of `_HOLDER`.
+        inside: What `again_in_steps` finds in kept steps.
+        passes: What `passes_of` returns, with has_ended.
+        kept: Kept steps: run_id, step, expected, resumed.
+    """
+    found = pl.concat([_between(crossed), _within(inside)])
+    about = passes.select(*PASS, "is_ordered", "lowest", "last_step", "has_ended")
+    joined = found.join(about, on=list(PASS), how="left", nulls_equal=True).join(
+        kept.select("run_id", "step", "expected", "resumed"), on=["run_id", "step"]
+    )
+    judged = _before_wraps(joined)
+    length = pl.col("after") - pl.col("first")
+    total = length.sum().over(*PASS, "step")
+    fills_up = (
+        pl.col("has_ended")
+        & (pl.col("step") == pl.col("last_step"))
+        & (total < pl.col("expected"))
+    )
+    return _collected(judged.filter(~fills_up), "given_twice")
+
+
+def _between(crossed: pl.DataFrame) -> pl.DataFrame:
+    later = pl.col("step") >= pl.col("other_step")
+    told = {
+        "step": pl.max_horizontal("step", "other_step"),
+        "attempt": pl.when(later).then("attempt").otherwise("other_attempt"),
+        "other_step": pl.min_horizontal("step", "other_step"),
+        "other_attempt": pl.when(later).then("other_attempt").otherwise("attempt"),
+    }
+    return crossed.select(*PASS, "first", "after", **told)
+
+
+def _within(inside: pl.DataFrame) -> pl.DataFrame:
+    return inside.select(
+        *[*PASS, "first", "after", "step", "attempt"],
+        other_step="step",
+        other_attempt="attempt",
+    )
+
+
+def _before_wraps(found: pl.DataFrame) -> pl.DataFrame:
+    """Leave out repeats that may be a new pass: those of feeds that tell no epoch."""
+    is_told = pl.col("epoch").is_not_null()
+    restarts = pl.col("step") == pl.col("resumed")
+    apart = pl.col("step") - pl.col("other_step") > 1
+    wraps = (pl.col("first") == pl.col("lowest")) & apart & ~restarts
+    begun = pl.when(wraps & ~is_told).then("step").min().over(PASS)
+    in_first = (pl.col("step") < begun).fill_null(value=True) & pl.col("is_ordered")
+    return found.filter(is_told | in_first)
+
+
+def _collected(rows: pl.DataFrame, kind: str) -> pl.DataFrame:
+    by = ["run_id", "attempt", "step", "dataset", "epoch"]
+    length = pl.col("after") - pl.col("first")
+    grouped = rows.with_columns(samples=length).group_by(by)
+    found = grouped.agg(
+        pl.col("first").min(),
+        pl.col("after").max(),
+        pl.col("samples").sum(),
+        pl.col("other_attempt", "other_step").sort_by("other_step").last(),
+        kind=pl.lit(kind),
+    )
+    return found.select(FAULT)
+
+
+def left_out(
+    holes: pl.DataFrame, passes: pl.DataFrame, order: pl.DataFrame
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Return the samples that steps in order passed over: columns of FAULT.
+
+    A hole is judged where samples come in order and are numbered one by one, and no
+    row is missing from its first step to its last.
+
+    Args:
+        holes: What `holes` finds between kept steps, of `_HOLDER`.
+        passes: What `passes_of` returns.
+        order: What `kept_order` returns.
+
+    Returns:
+        The faults, and the holes that are not judged: run_id, samples.
+    """
+    about = passes.select(*PASS, "is_ordered", "is_dense")
+    found = holes.with_columns(
+        step=pl.max_horizontal("step", "other_step"),
+        other_step=pl.min_horizontal("step", "other_step"),
+    ).drop("attempt", "other_attempt")
+    late = order.select("run_id", "step", "attempt", _last="breaks")
+    early = order.select(
+        "run_id",
+        other_step="step",
+        other_attempt="attempt",
+        _first="breaks",
+        _whole="is_whole",
+    )
+    joined = (
+        found.join(about, on=list(PASS), how="left", nulls_equal=True)
+        .join(late, on=["run_id", "step"])
+        .join(early, on=["run_id", "other_step"])
+    )
+    unbroken = (pl.col("_first") == pl.col("_last")) & pl.col("_whole")
+    is_judged = unbroken & pl.col("is_ordered") & pl.col("is_dense")
+    marked = joined.with_columns(_judged=is_judged)
+    open_ones = marked.filter(~pl.col("_judged") & pl.col("is_ordered"))
+    samples = (pl.col("after") - pl.col("first")).sum()
+    unjudged = open_ones.group_by("run_id").agg(samples=samples)
+    return _collected(marked.filter("_judged"), "left_out"), unjudged
+
+
+def left_at_the_end(ended: pl.DataFrame, order: pl.DataFrame) -> pl.DataFrame:
+    """Return passes that left out more than a sampler drops: columns of FAULT.
+
+    Args:
+        ended: What `ended` returns.
+        order: What `kept_order` returns.
+    """
+    many = ended.filter(pl.col("is_known") & (pl.col("left_out") > pl.col("most")))
+    placed = many.rename({"last_step": "step", "left_out": "samples"}).join(
+        order.select("run_id", "step", "attempt"), on=["run_id", "step"]
+    )
+    return placed.with_columns(
+        pl.lit("left_out").alias("kind"),
+        pl.lit(None, pl.Int32).alias("other_attempt"),
+        *[pl.lit(None, pl.Int64).alias(n) for n in ("first", "after", "other_step")],
+    ).select(FAULT)

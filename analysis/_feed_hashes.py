@@ -1,0 +1,55 @@
+"""Batches known by their hash alone: those that came twice."""
+
+from typing import Final
+
+import polars as pl
+
+from analysis._feed_cover import PASS
+from analysis._feed_faults import FAULT
+
+_HASH: Final = (*PASS, "batch_hash")
+
+
+def hashes_again(hashed: pl.DataFrame, kept: pl.DataFrame) -> pl.DataFrame:
+    """Return batches whose hash came before: columns of FAULT, ranks and batches.
+
+    Which samples are left out no hash can tell. Without an epoch, hashes come again
+    when a new pass begins: repeats are judged up to the step that repeats the first.
+
+    Args:
+        hashed: Batches of kept steps without a range: STEP, rank, PASS, batch_hash.
+        kept: Kept steps: run_id, step, resumed.
+    """
+    by = ["step", "rank", "replica"]
+    ordered = hashed.sort(*_HASH, *by)
+    first = [pl.col(name).first().over(_HASH) for name in ("step", "attempt")]
+    marked = ordered.with_columns(
+        *[one.name.prefix("other_") for one in first],
+        _nth=pl.int_range(pl.len()).over(_HASH),
+        _begun=pl.col("step").min().over(PASS),
+    )
+    repeated = marked.filter(pl.col("_nth") > 0)
+    joined = repeated.join(
+        kept.select("run_id", "step", "resumed"), on=["run_id", "step"]
+    )
+    wraps = (
+        (pl.col("other_step") == pl.col("_begun"))
+        & (pl.col("step") - pl.col("other_step") > 1)
+        & (pl.col("step") != pl.col("resumed"))
+    )
+    is_told = pl.col("epoch").is_not_null()
+    new_pass = pl.when(wraps & ~is_told).then("step").min().over(PASS)
+    is_first = (pl.col("step") < new_pass).fill_null(value=True)
+    return _collected(joined.filter(is_told | is_first))
+
+
+def _collected(rows: pl.DataFrame) -> pl.DataFrame:
+    by = ["run_id", "attempt", "step", "dataset", "epoch"]
+    found = rows.group_by(by).agg(
+        pl.col("other_attempt", "other_step").sort_by("other_step").last(),
+        ranks=pl.col("rank").unique().sort(),
+        batches=pl.len().cast(pl.Int64),
+    )
+    unknown = [pl.lit(None, pl.Int64).alias(n) for n in ("first", "after", "samples")]
+    kind = pl.lit("given_twice").alias("kind")
+    return found.with_columns(*unknown, kind).select(*FAULT, "ranks", "batches")

@@ -1,0 +1,136 @@
+"""What is at fault with a feed, in a sentence for each fault."""
+
+from typing import Final
+
+import polars as pl
+
+from ingest.phrases import phrase
+
+#: What a fault costs, by its kind.
+COSTS: Final = {
+    "given_twice": "share of the step's GPU time that its repeated samples are of its"
+    " samples",
+    "restart_repeats": "share of the step's GPU time that its repeated samples are of"
+    " its samples",
+    "ranks_disagree": "share of the step's GPU time that its replicas at odds are of"
+    " all replicas",
+    "left_out": "no GPU time is lost: the samples are not learned from",
+    "restart_skips": "no GPU time is lost: the samples are not learned from",
+}
+
+#: Why the cost of a fault that has one is not known.
+NO_LOG: Final = "not known: no step log tells how long the step took"
+NO_SHARE: Final = "not known: nothing tells which share of the step it is"
+
+
+def evidence() -> pl.Expr:
+    """Return the evidence of a fault, from its columns."""
+    samples = _samples()
+    step, other = _text("step"), _text("other_step")
+    by, before = _by("ranks"), _by("other_ranks")
+    read_by = phrase(", read by {}", before)
+    said = {
+        "given_twice": phrase(
+            "{} of step {}{} came again in {}{}",
+            samples,
+            other,
+            pl.when(pl.col("other_step") != pl.col("step"))
+            .then(read_by)
+            .otherwise(pl.lit("")),
+            pl.when(pl.col("other_step") == pl.col("step"))
+            .then(pl.lit("the same step"))
+            .otherwise(phrase("step {}", step)),
+            pl.when(pl.col("ranks").is_not_null())
+            .then(phrase(", read by {}", by))
+            .otherwise(pl.lit("")),
+        ),
+        "restart_repeats": phrase(
+            "attempt {} began with step {}; {} of step {} in attempt {} came again in"
+            " step {}",
+            _text("attempt"),
+            _text("resumed"),
+            samples,
+            other,
+            _text("other_attempt"),
+            step,
+        ),
+        "left_out": _left_out(samples),
+        "restart_skips": phrase(
+            "attempt {} went on in step {} beyond {} that should have followed step {}",
+            _text("attempt"),
+            step,
+            samples,
+            _text("last_before"),
+        ),
+        "ranks_disagree": phrase(
+            "ranks of replica {} read different batches; {}",
+            _by("dp_ranks", ""),
+            pl.when("is_settled")
+            .then(phrase("{} against the others", by))
+            .otherwise(pl.lit("which is right nothing tells")),
+        ),
+    }
+    return pl.coalesce(
+        pl.when(pl.col("kind") == kind).then(text) for kind, text in said.items()
+    )
+
+
+def _left_out(samples: pl.Expr) -> pl.Expr:
+    step, other = _text("step"), _text("other_step")
+    at_end = phrase(
+        "{} of the pass that ended in step {} came in no step", samples, step
+    )
+    inside = phrase(
+        "{} came in no step: in step {} the batches of {} leave a gap",
+        samples,
+        step,
+        _by("ranks"),
+    )
+    between = phrase(
+        "{} came in no step: step {} ends before, step {} goes on after",
+        samples,
+        other,
+        step,
+    )
+    return (
+        pl.when(pl.col("other_step").is_null())
+        .then(at_end)
+        .when(pl.col("other_step") == pl.col("step"))
+        .then(inside)
+        .otherwise(between)
+    )
+
+
+def _samples() -> pl.Expr:
+    """Return how many samples, and which where that is known."""
+    last = pl.col("after") - 1
+    one = phrase("sample {}", _text("first"))
+    span = (
+        pl.when(last == pl.col("first"))
+        .then(one)
+        .otherwise(
+            phrase(
+                "{} samples between {} and {}",
+                _text("samples"),
+                _text("first"),
+                last.cast(pl.String),
+            )
+        )
+    )
+    of_set = pl.when(pl.col("dataset").is_not_null()).then(
+        phrase(" of {}", pl.col("dataset"))
+    )
+    known = phrase("{}{}", span, of_set.fill_null(""))
+    counted = phrase("{} samples", _text("samples"))
+    hashes = pl.when(pl.col("batches").is_not_null()).then(
+        phrase("{} batches, by their hash,", _text("batches"))
+    )
+    return pl.coalesce(known, counted, hashes, pl.lit("batches"))
+
+
+def _by(column: str, noun: str = "ranks ") -> pl.Expr:
+    return phrase("{}{}", pl.lit(noun), pl.col(column).fill_null("not known"))
+
+
+def _text(column: str) -> pl.Expr:
+    return pl.col(column).cast(pl.String)
