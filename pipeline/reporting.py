@@ -33,7 +33,11 @@ class Written:
 
 
 def write_report(
-    root: Path, settings: Settings, output: Path | None, run_id: str | None = None
+    root: Path,
+    settings: Settings,
+    output: Path | None,
+    run_id: str | None = None,
+    compare: str | None = None,
 ) -> Written:
     """Write one self-contained HTML file.
 
@@ -42,11 +46,15 @@ def write_report(
         settings: Price and thresholds in force.
         output: File to write; `report.html` in the lake where None.
         run_id: Run that the report is about; all runs where None.
+        compare: What it is compared with: a run, a day, or the folder of a lake; the
+            days before the last where None.
 
     Raises:
-        SettingError: If there is no such run, or no file can have that name.
+        SettingError: If there is no such run or baseline, or no file can have that
+            name.
         LakeError: If there is no lake.
     """
+    from pipeline import comparing
     from reports import page
 
     path = output if output is not None else root / "report.html"
@@ -64,7 +72,12 @@ def write_report(
     frames = Frames({table: _of_run(lake, table, run_id) for table in reports.INPUTS})
     prices = prices_of(lake.scan(RunCards).collect(), runs, settings)
     provenance = provenance_of(root, settings, runs)
-    replace(path, page.render(frames, prices, provenance))
+    baseline = (
+        None
+        if compare is None
+        else comparing.baseline_of(compare, lake, provenance.run_ids)
+    )
+    replace(path, page.render(frames, prices, provenance, baseline))
     shown = (frames, prices, provenance)
     return Written(path.resolve(), page.headline(*shown), page.warnings(*shown))
 

@@ -19,6 +19,7 @@ from reports import (
     replays,
     stragglers,
     unknown,
+    what_changed,
 )
 from reports._section import Section
 
@@ -27,6 +28,7 @@ SECTIONS: Final[tuple[Section, ...]] = (
     cost.SECTION,
     lost_time.SECTION,
     first_steps.SECTION,
+    what_changed.SECTION,
     stragglers.SECTION,
     replays.SECTION,
     overlap.SECTION,

@@ -17,11 +17,31 @@ Spec = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
+class Baseline:
+    """What a page is compared with.
+
+    Attributes:
+        label: What it is called.
+        frames: Its tables; empty where it is days of the page's own.
+        run_ids: Its runs; empty means all.
+        since: First UTC day that is held against those before it; empty elsewhere.
+        is_elsewhere: Whether it is of another lake, where runs may have equal names.
+    """
+
+    label: str
+    frames: Frames
+    run_ids: tuple[str, ...] = ()
+    since: str = ""
+    is_elsewhere: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Scope:
     """What a page is about: its runs, their prices and where it comes from."""
 
     prices: Mapping[str, Price]
     provenance: Provenance
+    baseline: Baseline | None = None
 
     def price(self, run_id: str) -> Price:
         """Return the price of a run."""

@@ -7,7 +7,7 @@ import reports
 from analysis import Frames
 from reports import _assets, _blind_periods, _numbers
 from reports._jinja import environment
-from reports._section import Content, Scope, Section
+from reports._section import Baseline, Content, Scope, Section
 from reports._stills import still
 from reports.dollars import Price
 from reports.provenance import Provenance
@@ -21,15 +21,21 @@ class Answered:
     content: Content
 
 
-def render(frames: Frames, prices: Mapping[str, Price], provenance: Provenance) -> str:
+def render(
+    frames: Frames,
+    prices: Mapping[str, Price],
+    provenance: Provenance,
+    baseline: Baseline | None = None,
+) -> str:
     """Return the page: one HTML text that carries all it needs.
 
     Args:
         frames: The tables of `reports.INPUTS`.
         prices: Price of each run by `run_id`, the fallback under the empty name.
         provenance: What made the numbers.
+        baseline: What the page is compared with; the days before the last where None.
     """
-    scope = Scope(prices, provenance)
+    scope = Scope(prices, provenance, baseline)
     answers = [
         Answered(section, section.build(frames, scope)) for section in reports.SECTIONS
     ]

@@ -17,6 +17,7 @@ def report(
     *,
     output: Annotated[Path | None, Parameter(name=("--output", "-o"))] = None,
     run_id: str | None = None,
+    compare: str | None = None,
     claim: str | None = None,
     common: Common = COMMON,
 ) -> int:
@@ -30,13 +31,16 @@ def report(
     Args:
         output: File to write; report.html in the lake by default, or claim-ID.html.
         run_id: Run that the report is about; all runs by default.
+        compare: What it is compared with: another run, a UTC day (2026-03-01: from then
+            on against before), or the folder of another lake; the days before the
+            last by default.
         claim: Incident that the page is about, or how only its identity begins.
         common: What every command takes.
     """
     from ingest.known import display
 
     settings = settings_of(common)
-    written = _written(settings, output, run_id, claim)
+    written = _written(settings, output, claim, (run_id, compare))
     for line in (written.headline, *written.warnings):
         common.say(line)
     answer(display(written.path))
@@ -44,13 +48,16 @@ def report(
 
 
 def _written(
-    settings: "Settings", output: Path | None, run_id: str | None, claim: str | None
+    settings: "Settings",
+    output: Path | None,
+    claim: str | None,
+    about: tuple[str | None, str | None],
 ) -> "Written":
     from pipeline import claiming, reporting
 
     if claim is None:
-        return reporting.write_report(settings.lake, settings, output, run_id)
-    if run_id is not None:
-        message = "--claim: an incident belongs to a node; leave --run-id out"
+        return reporting.write_report(settings.lake, settings, output, *about)
+    if about != (None, None):
+        message = "--claim: a page about one incident; leave --run-id and --compare out"
         raise UsageError(message)
     return claiming.write_claim(settings.lake, settings, output, claim)
