@@ -6,6 +6,7 @@ from typing import Final
 
 from ingest.synthetic.board import Board
 from ingest.synthetic.exporter import scrape_lines
+from ingest.synthetic.feed_sample import feed_lines
 from ingest.synthetic.fleet import Gpu, fleet_of, host_name
 from ingest.synthetic.kernel_log import kernel_lines
 from ingest.synthetic.kineto import trace_lines
@@ -44,6 +45,7 @@ def write_scenario(folder: Path, scenario: Scenario) -> None:
     write_lines(data / "run.toml", card_lines(scenario))
     write_lines(data / "hosts.csv", host_lines(gpus))
     write_lines(data / "slurm" / "sacct.txt", sacct_lines(scenario, attempts))
+    write_lines(data / "data" / "feed.jsonl.gz", feed_lines(scenario))
     for node in range(scenario.nodes):
         _write_node(data, scenario, attempts, gpus, node)
     _write_traces(data, scenario, attempts[0], gpus)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from ingest.synthetic.feed_sample import feed_truth
 from ingest.synthetic.fleet import Gpu
 from ingest.synthetic.run import Attempt, attempts_of
 from ingest.synthetic.scenario import Scenario
@@ -29,6 +30,7 @@ def truth_of(
         ],
         "straggler": _straggler(scenario, attempts, gpus),
         "failure": _failure(scenario, attempts, gpus),
+        "data_feed": feed_truth(scenario),
         "gpu_ns": _accounts(scenario, attempts),
     }
 
