@@ -35,6 +35,7 @@ from analysis import (
     overlap_groups,
     pipeline_bubbles,
     plans,
+    power_limits,
     power_swings,
     rate_changes,
     rate_comparisons,
@@ -80,6 +81,7 @@ from analysis.overlap import Overlap
 from analysis.overlap_groups import OverlapGroups
 from analysis.pipeline_bubbles import PipelineBubbles
 from analysis.plans import Plans
+from analysis.power_limits import PowerLimits
 from analysis.power_profiles import PowerProfiles, PowerSteps
 from analysis.power_shapes import PowerBands, PowerShapes
 from analysis.power_swings import PowerSwings
@@ -158,6 +160,7 @@ RESULTS: Final[tuple[type[Table], ...]] = (
     PowerShapes,
     PowerSteps,
     PowerProfiles,
+    PowerLimits,
     Plans,
     FlowCollisions,
     DataFeedViolations,
@@ -206,6 +209,7 @@ ANALYSES: Final[tuple[Analysis, ...]] = (
     energy_runs.ANALYSIS,
     energy_checks.ANALYSIS,
     power_swings.ANALYSIS,
+    power_limits.ANALYSIS,
     plans.ANALYSIS,
     flow_collisions.ANALYSIS,
     data_feed.ANALYSIS,
