@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from decimal import Decimal
 from fractions import Fraction
-from math import isfinite
 from typing import Final
 
 import polars as pl
@@ -16,6 +15,9 @@ from reports.dollars import Price, dollars, energy_dollars, price_of
 #: Unit of time on GPUs, and how a person counts it.
 _GPU_TIME: Final = "GPU s"
 _HOUR_S: Final = 3600
+
+#: More than there is of any currency: an amount above it is a mistake on a card. [USD]
+_MOST_USD: Final = Decimal(10) ** 18
 
 #: From here on a number is read by its exponent. [1]
 _LARGE: Final = 1e15
@@ -69,13 +71,15 @@ def priced(rows: pl.DataFrame, prices: Mapping[str, Price]) -> pl.DataFrame:
 
 
 def _usd(value: float | None, unit: str, price: Price) -> float | None:
-    amount: Decimal | None = None
-    if value is not None and unit == _GPU_TIME:
-        amount = dollars(round(Fraction(value) * SECOND_NS), price)
-    elif value is not None and unit == "J":
-        amount = energy_dollars(value, price)
-    found = None if amount is None else float(amount)
-    return found if found is not None and isfinite(found) else None
+    if value is None or unit not in {_GPU_TIME, "J"}:
+        return None
+    amount = (
+        dollars(round(Fraction(value) * SECOND_NS), price)
+        if unit == _GPU_TIME
+        else energy_dollars(value, price)
+    )
+    # a float ends at 1e308, a card's price times its GPUs may not
+    return None if amount is None or amount > _MOST_USD else float(amount)
 
 
 def title(name: str) -> str:
