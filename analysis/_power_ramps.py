@@ -36,7 +36,8 @@ class Sensor:
         slowest = max(self.refresh_ns, self.grid_ns)
         length = f"{window_ns / SECOND_NS:.3g} s"
         if NEEDED * slowest > window_ns:
-            return f"a new value every {slowest / SECOND_NS:.3g} s is too rare for {length}"
+            rate = f"a new value every {slowest / SECOND_NS:.3g} s"
+            return f"{rate} is too rare for {length}"
         if self.semantics == "average" and window_ns < NEEDED * AVERAGED_NS:
             return f"the sensor's 1 s average hides what happens in {length}"
         return None

@@ -1,0 +1,133 @@
+"""Kept, broken, or not to be seen: what sensors let anyone say of a limit."""
+
+from typing import Final
+
+import polars as pl
+
+from analysis._power_ramps import AVERAGED_NS
+from ingest.times import SECOND_NS
+
+#: Limits by name, and what a run card calls each.
+LIMITS: Final = {
+    "ramp_up": "ramp_up_w_per_s",
+    "ramp_down": "ramp_down_w_per_s",
+    "dynamic_range": "dynamic_range_w",
+    "band_energy": "band_energy_ratio",
+}
+
+#: Window that the range is taken in. [ns]
+RANGE_NS: Final = 60 * SECOND_NS
+
+#: A range is seen whole by a sensor that shows windows as short as this. [ns]
+RANGE_SEEN_NS: Final = SECOND_NS
+
+_ROW: Final = (
+    "run_id",
+    "limit_name",
+    "window_ns",
+    "measured",
+    "at_least",
+    "unit",
+    "observable",
+    "reason",
+)
+
+
+def measured(
+    swings: pl.DataFrame, bands: pl.DataFrame, shapes: pl.DataFrame
+) -> pl.DataFrame:
+    """Return what each limit is held against.
+
+    A change that was seen within a window took at most the window, a refresh of the
+    sensor and the time that it averages over: over all of that it is `at_least`
+    the ramp there was, whatever the sensor hides.
+
+    Args:
+        swings: Rows of PowerSwings.
+        bands: Rows of PowerBands.
+        shapes: Rows of PowerShapes.
+
+    Returns:
+        `run_id`, `limit_name`, `window_ns`, `measured`, `at_least`, `unit`,
+        `observable` and `reason`.
+    """
+    sensors = shapes.select("run_id", "semantics", "refresh_ns")
+    known = swings.join(sensors, on="run_id", how="left").with_columns(
+        _slack=pl.col("refresh_ns")
+        + pl.when(pl.col("semantics") == "average").then(AVERAGED_NS).otherwise(0)
+    )
+    ramps = [_ramp(known, name, of) for name, of in _MOVES.items()]
+    return pl.concat([*ramps, _range(swings), _band(bands)])
+
+
+_MOVES: Final = {"ramp_up": "rise_w", "ramp_down": "fall_w"}
+
+
+def _ramp(swings: pl.DataFrame, name: str, column: str) -> pl.DataFrame:
+    rate = pl.col(column) * SECOND_NS
+    return swings.with_columns(
+        limit_name=pl.lit(name),
+        measured=rate / pl.col("window_ns"),
+        at_least=rate / (pl.col("window_ns") + pl.col("_slack")),
+        unit=pl.lit("W/s"),
+    ).select(_ROW)
+
+
+def _range(swings: pl.DataFrame) -> pl.DataFrame:
+    """Return the range in a minute; a sensor can only make it smaller."""
+    shown = swings.filter(pl.col("window_ns") == RANGE_SEEN_NS).select(
+        "run_id", _shows="observable", _why="reason"
+    )
+    minute = swings.filter(pl.col("window_ns") == RANGE_NS).join(shown, on="run_id")
+    is_seen = pl.col("observable") & pl.col("_shows")
+    return minute.with_columns(
+        limit_name=pl.lit("dynamic_range"),
+        measured="dynamic_range_w",
+        at_least="dynamic_range_w",
+        unit=pl.lit("W"),
+        observable=is_seen,
+        reason=pl.coalesce("reason", "_why"),
+    ).select(_ROW)
+
+
+def _band(bands: pl.DataFrame) -> pl.DataFrame:
+    """Return the share of the band; of a part of it nothing follows for the whole."""
+    return (
+        bands.filter("is_watched")
+        .with_columns(
+            limit_name=pl.lit("band_energy"),
+            window_ns=pl.lit(None, pl.Int64),
+            measured="band_energy_ratio",
+            at_least=pl.lit(None, pl.Float64),
+            unit=pl.lit("1"),
+        )
+        .select(_ROW)
+    )
+
+
+def judged(rows: pl.DataFrame) -> pl.DataFrame:
+    """Add the verdict on each limit.
+
+    Args:
+        rows: Rows of `measured` with `allowed`, null where there is no limit.
+    """
+    limit = pl.col("allowed")
+    is_broken = (pl.col("measured") > limit).fill_null(value=False)
+    is_surely = (pl.col("at_least") > limit).fill_null(value=False)
+    is_seen = pl.col("observable") & pl.col("measured").is_not_null()
+    verdict = (
+        pl.when(limit.is_null())
+        .then(pl.lit("no_limit"))
+        .when(is_surely | (is_seen & is_broken))
+        .then(pl.lit("fail"))
+        .when(is_seen)
+        .then(pl.lit("pass"))
+        .otherwise(pl.lit("not_observable"))
+    )
+    even_so = pl.concat_str(
+        "reason", pl.lit("; what it shows is beyond the limit even so")
+    )
+    is_even_so = is_surely & ~pl.col("observable")
+    return rows.with_columns(
+        verdict=verdict, reason=pl.when(is_even_so).then(even_so).otherwise("reason")
+    )
