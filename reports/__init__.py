@@ -4,6 +4,7 @@ from typing import Final
 
 from ingest.tables import Table
 from reports import (
+    checkpoint_plans,
     collective_waits,
     cost,
     data_quality,
@@ -37,6 +38,7 @@ SECTIONS: Final[tuple[Section, ...]] = (
     latency_anatomy.SECTION,
     hangs.SECTION,
     interruptions.SECTION,
+    checkpoint_plans.SECTION,
     energy.SECTION,
     unknown.SECTION,
     data_quality.SECTION,

@@ -12,6 +12,7 @@ from analysis.pipeline_bubbles import PipelineBubbles
 from analysis.runs import Runs
 from ingest.tables import StepTimings, Table
 from tests.reports.builder import HOSTS, HOUR, RUN, START, Row
+from tests.reports.pod_checkpoints import checkpoints
 from tests.reports.pod_events import files, power, rates, stops
 from tests.reports.pod_hangs import hangs
 from tests.reports.pod_links import links
@@ -79,4 +80,5 @@ def pod(
         **replays(run),
         **slow(run, host),
         **repairs(run),
+        **checkpoints(run),
     }

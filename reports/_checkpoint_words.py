@@ -1,0 +1,166 @@
+"""What is said of saves: the finding, and what it rests on."""
+
+from typing import Final
+
+from reports._checkpoint_shown import Row, Shown, every, per_day
+from reports._numbers import duration, percent
+from reports._runs import of_runs
+from reports._section import Scope
+from reports._words import listed, plural
+
+#: A gain below this share of the time is none: no day shows it. [1]
+NEAR_RATIO: Final = 0.001
+
+#: Where a stall is from, in words.
+_STALLS: Final = {
+    "saves": "told by the saves",
+    "steps": "of steps that stood still for one",
+    "card": "by the run card",
+    "held": "at most: the whole time of a save, as nothing tells what of it stalled",
+}
+
+
+def heading(shown: list[Shown], scope: Scope) -> str:
+    """Return the finding for the run with most to win.
+
+    Args:
+        shown: Runs that save, that one first.
+        scope: Runs of the page.
+    """
+    one = shown[0]
+    whose, best = of_runs([one.run_id], scope), one.plans.get("exact", {})
+    used = one.plans.get("in_use", {})
+    if best.get("interval_ns") is None:
+        why = best.get("reason") or "nothing tells what a save costs"
+        return f"How often to save is not known{whose}: {why}."
+    if one.gain_ratio is None:
+        return (
+            f"A save every {every(best)} would cost least{whose}; the interval in use"
+            f" is not known: {used.get('reason')}."
+        )
+    if one.gain_ratio < NEAR_RATIO:
+        return (
+            f"A save every {every(used)} is about the best interval{whose}:"
+            f" {every(best)} would win less than {percent(NEAR_RATIO)} of the"
+            f" time.{_ground(one.run)}"
+        )
+    usd = per_day(best["saved_gpu_ns_per_day"], one.run_id, scope)
+    return (
+        f"A save every {every(best)} instead of {every(used)} would win"
+        f" {percent(one.gain_ratio)} of the time{whose}: {usd} a day.{_ground(one.run)}"
+    )
+
+
+def _ground(run: Row) -> str:
+    """Return what the finding rests on where that is weak."""
+    if run["mtbf_source"] == "own_weak":
+        count = plural(run["interruption_count"], "interruption")
+        return f" It rests on {count}, too few to rely on."
+    if run["mtbf_source"] == "published":
+        return " How often the run is interrupted is assumed."
+    return ""
+
+
+def paragraphs(one: Shown, scope: Scope) -> list[str]:
+    """Return what the numbers of a run rest on.
+
+    Args:
+        one: The run with most to win.
+        scope: Runs of the page.
+    """
+    said = [_stalls(one), _spacing(one.run), _wrong(one), _range(one, scope)]
+    return [text for text in (*said, _away(one.run), _failed(one.run)) if text]
+
+
+def _stalls(one: Shown) -> str:
+    run, used = one.run, one.plans.get("in_use", {})
+    if run["stall_ns"] is None:
+        return ""
+    stall = f"A save stalls training for {duration(run['stall_ns'])}"
+    basis = f" (median of the slowest rank, {_STALLS[run['stall_basis']]})"
+    share = used.get("write_ratio")
+    part = f", {percent(share)} of the time" if share is not None else ""
+    return f"{stall}{basis}{part}. {_flush(run)}"
+
+
+def _flush(run: Row) -> str:
+    if run["flush_ns"] is None:
+        return "When a save is safe is not told: it counts as safe after the stall."
+    return (
+        f"It is safe after {duration(run['flush_ns'])}: the stall is the cost, the"
+        " flush is the shortest interval there can be and what a failure undoes"
+        " besides."
+    )
+
+
+def _spacing(run: Row) -> str:
+    if run["mtbf_ns"] is None:
+        return ""
+    high = run["mtbf_high_ns"]
+    ends = (
+        f" ({duration(run['mtbf_low_ns'])} to"
+        f" {duration(high) if high is not None else 'unbounded'})"
+        if run["mtbf_low_ns"] is not None
+        else ""
+    )
+    return (
+        f"Mean time between interruptions: {duration(run['mtbf_ns'])}{ends};"
+        f" {run['mtbf_words']}."
+    )
+
+
+def _wrong(one: Shown) -> str:
+    """Return what planning with a wrong MTBF would cost."""
+    best = one.plans.get("exact", {})
+    half, double = best.get("half_mtbf_ratio"), best.get("double_mtbf_ratio")
+    if half is None or double is None:
+        return ""
+    return (
+        f"To plan with half of it would waste {percent(half)} of the time more, with"
+        f" twice of it {percent(double)}."
+    )
+
+
+def _range(one: Shown, scope: Scope) -> str:
+    """Return how the saving changes over the range of the MTBF."""
+    best = one.plans.get("exact", {})
+    low = best.get("saved_low_gpu_ns_per_day")
+    high = best.get("saved_high_gpu_ns_per_day")
+    if low is None or high is None or low == high:
+        return ""
+    ends = [per_day(end, one.run_id, scope) for end in (low, high)]
+    unsettled = ": whether it saves is not settled" if low < 0 < high else ""
+    return (
+        f"Over the range of that time the best interval saves {ends[0]} to {ends[1]}"
+        f" a day{unsettled}."
+    )
+
+
+def _away(run: Row) -> str:
+    parts = [
+        f"{duration(run[f'{name}_ns'])} {words}{_median(run, name)}"
+        for name, words in (
+            ("downtime", "from the last step to the next start"),
+            ("restart", "from there to the first new step"),
+        )
+        if run[f"{name}_ns"] is not None
+    ]
+    if not parts:
+        return "Downtime and restart are not known, and left out of the waste."
+    return f"An interruption takes {listed(parts)}; neither moves the best interval."
+
+
+def _median(run: Row, name: str) -> str:
+    median = run[f"{name}_median_ns"]
+    return "" if median is None else f" (mean; median {duration(median)})"
+
+
+def _failed(run: Row) -> str:
+    said = []
+    if run["failed_save_count"]:
+        saves = plural(run["failed_save_count"], "save")
+        said.append(f"{saves} of {run['save_count']} never ended or was never safe")
+    if run["older_resume_count"]:
+        count = plural(run["older_resume_count"], "restart")
+        said.append(f"{count} did not come back to the newest save")
+    return f"{listed(said)[0].upper()}{listed(said)[1:]}." if said else ""
