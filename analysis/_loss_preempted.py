@@ -1,5 +1,6 @@
 """What a restart costs others: jobs that had to make room for it."""
 
+from dataclasses import dataclass
 from typing import Final
 
 import polars as pl
@@ -14,14 +15,25 @@ _MADE_ROOM: Final = ("PREEMPTED", "REQUEUED")
 _JOB: Final = ["cluster", "job_id", "start_ns"]
 
 
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Which jobs made room for a restart, and what each lost at most.
+
+    Attributes:
+        window_ns: How far the end of the job may lie from the start. [ns]
+        most_ns: What a job loses at most. [ns]
+    """
+
+    window_ns: int
+    most_ns: int
+
+
 def preempted(
     stops: pl.DataFrame,
     nodes: pl.DataFrame,
     attempts: pl.DataFrame,
     jobs: pl.LazyFrame,
-    *,
-    window_ns: int,
-    most_ns: int,
+    limits: Limits,
 ) -> pl.DataFrame:
     """Find the jobs of others that ended for the attempt that follows a stop.
 
@@ -35,8 +47,7 @@ def preempted(
         nodes: Nodes held: `cluster`, `host`, `run_id`, `attempt`.
         attempts: Rows of Attempts.
         jobs: Rows of Jobs.
-        window_ns: How far the end of the job may lie from the start. [ns]
-        most_ns: What a job loses at most. [ns]
+        limits: How near a job must end, and what it loses at most.
 
     Returns:
         Columns run_id, attempt, stop, planned, from_ns, to_ns (first and last end),
@@ -59,10 +70,12 @@ def preempted(
         how="anti",
     ).filter(pl.col("of_run").ne_missing(pl.col("run_id")))
     apart = (pl.col("end_ns") - pl.col("next_ns")).abs()
-    near = mine.filter(apart <= window_ns).with_columns(_apart=apart)
+    near = mine.filter(apart <= limits.window_ns).with_columns(_apart=apart)
     order = [*_JOB[:2], "start_ns", "_apart", "run_id", "attempt"]
     once = near.sort(order).unique(_JOB, keep="first", maintain_order=True)
-    ran = (pl.col("end_ns") - pl.col("start_ns")).clip(0, most_ns).cast(pl.Int128)
+    ran = (
+        (pl.col("end_ns") - pl.col("start_ns")).clip(0, limits.most_ns).cast(pl.Int128)
+    )
     return once.group_by("run_id", "attempt", "stop", "planned").agg(
         from_ns=pl.col("end_ns").min(),
         to_ns=pl.col("end_ns").max(),

@@ -68,9 +68,9 @@ def lay_hangs(stops: pl.DataFrame, hangs: pl.DataFrame) -> pl.DataFrame:
         Columns run_id, attempt, stop, hang_id, hang_kind, verdict, suspect_ranks.
     """
     over = pl.coalesce("end_ns", "first_step_ns")
-    told = ["hang_id", "verdict", "suspect_ranks", pl.col("kind").alias("hang_kind")]
+    told = ["hang_id", "verdict", "suspect_ranks"]
     pairs = stops.select(*_ATTEMPT, "stop", _over=over).join(
-        hangs.select(*_ATTEMPT, *told, _since=_since()), on=_ATTEMPT
+        hangs.select(*_ATTEMPT, *told, hang_kind="kind", _since=_since()), on=_ATTEMPT
     )
     begun = (pl.col("_since") <= pl.col("_over")).fill_null(value=True)
     last = pairs.filter(begun).sort(

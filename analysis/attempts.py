@@ -1,25 +1,16 @@
 """One row per attempt of a run."""
 
-from dataclasses import dataclass
 from typing import ClassVar, Final
 
 import dataframely as dy
 import polars as pl
 
 from analysis._analysis import Analysis, Frames, Results, Thresholds
-from analysis._ledger_attempts import (
-    end_before_next,
-    windows_of_jobs,
-    windows_of_steps,
-    windows_of_traces,
-)
-from analysis._ledger_evidence import Marks, place_known, seats_seen, traced_work
-from analysis._ledger_jobs import jobs_of_runs
-from analysis._ledger_log import PORTION_ROWS, StepLog, read_log
-from analysis._ledger_progress import completed_steps, shown_steps
-from analysis._ledger_restarts import find_restarts, number_spells
+from analysis._attempts_seen import Seen, look
+from analysis._ledger_evidence import seats_seen
+from analysis._ledger_log import PORTION_ROWS
+from analysis._ledger_progress import completed_steps
 from analysis._step_pauses import find_pauses
-from analysis.placing import in_calendar
 from ingest.tables import (
     Collectives,
     Jobs,
@@ -91,23 +82,6 @@ class StepPauses(Table):
     went_back = c.flag("Whether the run did steps again afterwards.")
 
 
-@dataclass(frozen=True, slots=True)
-class _Seen:
-    """What was seen of the runs.
-
-    Attributes:
-        log: The step logs.
-        traced: What `traced_work` returns.
-        windows: Windows of the attempts.
-        shown: What `shown_steps` returns.
-    """
-
-    log: StepLog
-    traced: pl.LazyFrame
-    windows: pl.LazyFrame
-    shown: pl.LazyFrame
-
-
 def find_attempts(
     frames: Frames, portion_rows: int = PORTION_ROWS
 ) -> dy.DataFrame[Attempts]:
@@ -123,22 +97,10 @@ def find_attempts(
     Returns:
         One row per attempt. No attempt of a run lasts into the next.
     """
-    return _described(frames, _look(frames, portion_rows))
+    return _described(frames, look(frames, portion_rows))
 
 
-def _look(frames: Frames, portion_rows: int) -> _Seen:
-    traced = traced_work(frames[Kernels], frames[Operations], frames[Collectives])
-    jobs = jobs_of_runs(frames[Jobs], frames[RunCards])
-    steps = in_calendar(frames[StepTimings], traced, jobs)
-    log = read_log(steps, traced, portion_rows)
-    marks = Marks(log, in_calendar(traced, log.rows, jobs))
-    restarts = find_restarts(marks)
-    windows = _windows(jobs, marks, restarts).collect().lazy()
-    placed = (place_known(number_spells(one, restarts), windows) for one in marks)
-    return _Seen(log, traced, windows, shown_steps(placed))
-
-
-def _described(frames: Frames, seen: _Seen) -> dy.DataFrame[Attempts]:
+def _described(frames: Frames, seen: Seen) -> dy.DataFrame[Attempts]:
     completed = completed_steps(seen.shown)
     seats = seats_seen(seen.log, seen.traced, seen.windows)
     gpus = seats.group_by(_ATTEMPT).agg(seen=pl.len())
@@ -155,18 +117,6 @@ def _described(frames: Frames, seen: _Seen) -> dy.DataFrame[Attempts]:
 _ATTEMPT: Final = ["run_id", "attempt"]
 
 
-def _windows(jobs: pl.LazyFrame, marks: Marks, restarts: pl.LazyFrame) -> pl.LazyFrame:
-    """Take the windows of each run from the best that tells of them."""
-    ends = [one.select("run_id", "end_ns") for one in (marks.log.rows, marks.traced)]
-    of_jobs = windows_of_jobs(jobs, pl.concat(ends))
-    logged = windows_of_steps(marks.log, restarts)
-    of_steps = logged.join(of_jobs, on="run_id", how="anti")
-    better = pl.concat([of_jobs, of_steps], how="diagonal")
-    traced = windows_of_traces(marks.traced)
-    of_traces = traced.join(better, on="run_id", how="anti")
-    return end_before_next(pl.concat([better, of_traces], how="diagonal"))
-
-
 def _describe(rows: pl.LazyFrame) -> pl.LazyFrame:
     start, end = Attempts.start_ns.col, Attempts.end_ns.col
     highest = pl.col("max_step").cum_max().forward_fill().shift(1).over("run_id")
@@ -181,7 +131,7 @@ def _describe(rows: pl.LazyFrame) -> pl.LazyFrame:
 
 
 def _compute(frames: Frames, thresholds: Thresholds) -> Results:
-    seen = _look(frames, PORTION_ROWS)
+    seen = look(frames, PORTION_ROWS)
     pause_ns = round(thresholds.get("step_pause_s", PAUSE_S) * SECOND_NS)
     pauses = find_pauses(seen.shown, pause_ns).select(StepPauses.column_names())
     return {

@@ -10,7 +10,7 @@ from analysis._ledger_log import PORTION_ROWS
 from analysis._loss_booked import booked_phases
 from analysis._loss_edges import Edges
 from analysis._loss_moments import RESTART_PHASES
-from analysis._loss_preempted import preempted
+from analysis._loss_preempted import Limits, preempted
 from analysis._loss_recompute import share_recompute
 from analysis.allocations import Allocations
 from analysis.attempts import Attempts
@@ -105,8 +105,10 @@ def find_phases(
         .collect(),
         attempts,
         frames[Jobs],
-        window_ns=round(thresholds["preempted_within_s"] * SECOND_NS),
-        most_ns=round(thresholds["preempted_loss_s"] * SECOND_NS),
+        Limits(
+            window_ns=round(thresholds["preempted_within_s"] * SECOND_NS),
+            most_ns=round(thresholds["preempted_loss_s"] * SECOND_NS),
+        ),
     ).with_columns(phase=pl.lit("second_order"))
     rows = pl.concat([booked, redone, rest], how="diagonal_relaxed")
     lasted = pl.col("to_ns") - pl.col("from_ns")

@@ -1,12 +1,11 @@
 """Phases of losses add up to the ledger, whatever the run."""
 
 import hypothesis.strategies as st
-import polars as pl
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from ingest.tables import Failures, Jobs, RunCards, StepTimings, Table
-from tests.analysis.ledgers import Row, rows
+from ingest.tables import Failures, Jobs, RunCards, StepTimings
+from tests.analysis.ledgers import Row, Tables, rows
 from tests.analysis.losses import check_phases_add_up, lost
 from tests.analysis.test_loss_phases import failures, xid
 
@@ -50,7 +49,7 @@ runs = st.tuples(made_jobs, made_steps, made_failures, cards)
 def check(run: Run) -> None:
     of_jobs, log, signs, card = run
     told = [xid(0) | {"time_ns": at} for at in signs]
-    tables: dict[type[Table], pl.LazyFrame] = {
+    tables: Tables = {
         Jobs: rows(Jobs, *of_jobs),
         StepTimings: rows(StepTimings, *log),
         Failures: failures(*told),
