@@ -15,8 +15,8 @@ def stops(before: Side, now: Side) -> pl.DataFrame:
     """Compare unplanned interruptions for a thousand nodes and a day.
 
     Returns:
-        One row as `differences` has them, the counts beside; none where a side was not
-        observed, or nothing stopped on either. The interval of the ratio stands for the noise.
+        One row as `differences` has them, the counts beside and no noise, since the
+        test is exact; none where a side was not observed, or nothing stopped.
     """
     counts, times = zip(*(_counted(side) for side in (before, now)), strict=True)
     if not all(times) or not any(counts):

@@ -86,12 +86,13 @@ def changes(before: Side, now: Side) -> pl.DataFrame:
 
 def _tested(before: Side, now: Side, least: float) -> pl.DataFrame:
     by_run = _runs(before) != 1 or _runs(now) != 1
+    earlier, later = (step_times(side, by_run=by_run) for side in (before, now))
     stopped = stops(before, now)
     accounts = differences(shares(before), shares(now), least)
     is_there = (pl.col("before") > 0) | (pl.col("now") > 0)
     tested = [
         _with_stops(accounts.filter(is_there), stopped),
-        differences(*(step_times(side, by_run=by_run) for side in (before, now))),
+        differences(earlier, later),
         stopped,
     ]
     return pl.concat(

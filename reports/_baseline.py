@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import date, timedelta
+from typing import Final
 
 import polars as pl
 
@@ -11,8 +12,11 @@ from analysis.lost_time import LostTime
 from reports._section import Baseline, Scope
 from reports._words import name, plural
 
+#: Days before count from a moment of a trace's own.
+_FIRST_DAY: Final = "2000-01-01"
+
 #: A day later.
-_ONE: timedelta = timedelta(days=1)
+_ONE: Final = timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,26 +52,38 @@ def sides(frames: Frames, scope: Scope) -> Sides | None:
 
 
 def _by_day(frames: Frames, scope: Scope, given: Baseline | None) -> Sides | None:
-    runs = scope.provenance.run_ids
-    days = _days(frames, scope)
-    since = given.since if given else (days[-1] if days else "")
+    """Hold days against those before them, of the runs that have both.
+
+    Where a day was chosen and no run has both, all runs count.
+    """
+    held = _held(frames, scope)
+    if held.is_empty():
+        return None
+    since = given.since if given else held["day"].max()
+    is_later = pl.col("day") >= since
+    both = held.group_by("run_id").agg(both=is_later.any() & (~is_later).any())
+    runs = both.filter("both")["run_id"].sort().to_list()
+    if not runs and given:
+        runs = both["run_id"].sort().to_list()
+    days = held.filter(pl.col("run_id").is_in(runs))["day"].unique().sort().to_list()
     earlier = [day for day in days if day < since]
     later = [day for day in days if day >= since]
     if not earlier or not later:
         return None
     until = (date.fromisoformat(later[-1]) + _ONE).isoformat()
-    first = earlier[0] if len(earlier) == 1 else f"{earlier[0]} to {earlier[-1]}"
-    last = later[0] if len(later) == 1 else f"{later[0]} to {later[-1]}"
     return Sides(
-        before=Side(frames, runs, until=since),
-        now=Side(frames, runs, since=since, until=until),
-        against=first,
-        subject=last,
+        before=Side(frames, tuple(runs), until=later[0]),
+        now=Side(frames, tuple(runs), since=later[0], until=until),
+        against=_span(earlier),
+        subject=_span(later),
     )
 
 
-def _days(frames: Frames, scope: Scope) -> list[str]:
-    """Return the UTC days with time that was paid for, the first first."""
-    dated = scope.of_runs(frames[LostTime]).filter(pl.col("day") >= "2000-01-01")
-    found = dated.select(pl.col("day").unique().sort()).collect()
-    return list(found["day"])
+def _span(days: list[str]) -> str:
+    return days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"
+
+
+def _held(frames: Frames, scope: Scope) -> pl.DataFrame:
+    """Return `run_id` and `day` (UTC) of the time that was paid for."""
+    dated = scope.of_runs(frames[LostTime]).filter(pl.col("day") >= _FIRST_DAY)
+    return dated.select("run_id", "day").unique().collect()

@@ -8,6 +8,7 @@ import polars as pl
 from analysis import Frames
 from analysis.changes import INPUTS, MOST_Q, changes
 from analysis.interrupt_rates import FEW_EVENTS
+from analysis.lost_time import LostTime
 from reports import _baseline, _change_words, _sql
 from reports._baseline import Sides
 from reports._numbers import percent
@@ -50,10 +51,7 @@ def build(frames: Frames, scope: Scope) -> Content:
     """Return what is better, worse, new or gone."""
     sides = _baseline.sides(frames, scope)
     if sides is None:
-        return Content(
-            heading="There is nothing yet that this could be compared with.",
-            empty=_HINT,
-        )
+        return _alone(frames, scope)
     rows = _ordered(changes(sides.before, sides.now))
     if rows.is_empty():
         return Content(
@@ -65,6 +63,14 @@ def build(frames: Frames, scope: Scope) -> Content:
         paragraphs=[_how(rows, sides), *_visible(rows)],
         listings=[_listing(rows, scope)],
     )
+
+
+def _alone(frames: Frames, scope: Scope) -> Content:
+    """Return what would make a comparison, where one day or none is known."""
+    heading = "There is nothing yet that this could be compared with."
+    if scope.of_runs(frames[LostTime]).head(1).collect().is_empty():
+        return Content(heading=heading, empty=_HINT)
+    return Content(heading=heading, paragraphs=[_HINT])
 
 
 def _ordered(rows: pl.DataFrame) -> pl.DataFrame:
