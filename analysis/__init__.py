@@ -45,6 +45,7 @@ from analysis import (
     section_scores,
     spare_plans,
     stragglers,
+    throttling,
     whatif,
 )
 from analysis._analysis import Analysis, Frames, Results, Thresholds
@@ -98,6 +99,7 @@ from analysis.stragglers import (
     StragglerSteps,
     StragglerTests,
 )
+from analysis.throttling import Throttling
 from analysis.whatif import WhatIf
 from ingest.tables import Table
 
@@ -161,6 +163,7 @@ RESULTS: Final[tuple[type[Table], ...]] = (
     PowerSteps,
     PowerProfiles,
     PowerLimits,
+    Throttling,
     Plans,
     FlowCollisions,
     DataFeedViolations,
@@ -210,6 +213,7 @@ ANALYSES: Final[tuple[Analysis, ...]] = (
     energy_checks.ANALYSIS,
     power_swings.ANALYSIS,
     power_limits.ANALYSIS,
+    throttling.ANALYSIS,
     plans.ANALYSIS,
     flow_collisions.ANALYSIS,
     data_feed.ANALYSIS,

@@ -104,9 +104,9 @@ def _placed(read: pl.DataFrame, pieces: pl.DataFrame, bridges: Bridges) -> pl.Da
     return ordered.with_columns(
         power_mw=(pl.col("_power") * _MW).round().cast(pl.Int64),
         _until=pl.col("time_ns")
-        + pl.min_horizontal(length, bridges.allowed(length).cast(pl.Int64)).fill_null(
-            pl.col("interval_ns")
-        ),
+        + pl.when(length.is_not_null())
+        .then(pl.min_horizontal(length, bridges.allowed(length).cast(pl.Int64)))
+        .otherwise("interval_ns"),
     ).with_columns(until_ns=pl.min_horizontal("_until", "to_ns"))
 
 
