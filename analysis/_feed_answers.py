@@ -54,7 +54,8 @@ def answer(
     blind = blind_spots(found, gone, runs, lost)
     whole = runs_of(faults, steps, found.passes, blind, feed.ledger.collect())
     extra = (attention_share * (pl.col("imbalance_ratio") - 1)).clip(0)
-    return faults, steps, whole.with_columns(imbalance_time_ratio=extra)
+    longer = {"imbalance_time_ratio": extra}
+    return faults, steps.with_columns(**longer), whole.with_columns(**longer)
 
 
 def _faults(found: Found, reads: Reads, times: pl.DataFrame) -> pl.DataFrame:

@@ -83,6 +83,10 @@ class DataFeedSteps(Table):
         "Greatest sum of squared document lengths of a replica over their mean.",
         nullable=True,
     )
+    imbalance_time_ratio = c.ratio(
+        "Longer step expected of it, with the assumed share of attention.",
+        nullable=True,
+    )
     heaviest_dp_rank = c.index("Replica with that sum.", nullable=True)
     longest_document = c.number("Tokens of the longest document.", nullable=True)
     step_gpu_ns = c.gpu_time_ns("Time of its ranks.", nullable=True)

@@ -1,0 +1,156 @@
+"""Words for what goes wrong with a feed of data."""
+
+from decimal import Decimal
+from typing import Final
+
+import polars as pl
+
+from analysis.data_feed import ATTENTION_SHARE
+from reports._numbers import duration, grouped, percent, significant
+from reports._section import Scope
+from reports._words import listed, name, plural
+from reports.dollars import dollars, in_words
+
+#: Kinds of fault in words: one, and several.
+KINDS: Final = {
+    "given_twice": ("sample given twice", "steps with samples given twice"),
+    "left_out": ("sample left out", "steps with samples left out"),
+    "ranks_disagree": ("step whose ranks disagree", "steps whose ranks disagree"),
+    "restart_repeats": ("restart that repeats", "steps that a restart repeats"),
+    "restart_skips": ("restart that skips", "restarts that skip"),
+}
+
+
+def heading(feeds: pl.DataFrame, faults: pl.DataFrame, whose: str) -> str:
+    """Return the finding with its number.
+
+    Args:
+        feeds: Rows of DataFeed with reads.
+        faults: Rows of DataFeedViolations.
+        whose: Runs that it is of, as " of a"; empty on a page about one run.
+    """
+    steps = plural(int(feeds["steps_count"].sum()), "step")
+    if faults.height == 1:
+        told = str(faults["evidence"][0])
+        return f"The data feed{whose} went wrong once in {steps}: {name(told, 160)}."
+    if faults.height:
+        return (
+            f"The data feed{whose} went wrong in {steps}: {listed(_counts(faults), 5)}."
+        )
+    if (feeds["verdict"] == "complete").all():
+        return (
+            f"Every sample{whose} was given once over {steps}{_number(feeds)}: none"
+            " twice, none left out."
+        )
+    return (
+        f"No sample{whose} was found given twice or left out over {steps}; not all of"
+        " it can be told."
+    )
+
+
+def _counts(faults: pl.DataFrame) -> list[str]:
+    counted = (
+        faults["kind"].value_counts().sort(["count", "kind"], descending=[True, False])
+    )
+    return [plural(count, *KINDS[kind]) for kind, count in counts_of(counted)]
+
+
+def counts_of(counted: pl.DataFrame) -> list[tuple[str, int]]:
+    """Return kinds with how many of each."""
+    return [(str(kind), int(count)) for kind, count in counted.iter_rows()]
+
+
+def _number(feeds: pl.DataFrame) -> str:
+    if feeds["samples"].null_count():
+        return ""
+    return f" and {plural(int(feeds['samples'].sum()), 'sample')}"
+
+
+def cost(rows: pl.DataFrame, column: str, scope: Scope) -> str:
+    """Return what GPU time of several runs costs, in words; empty where none is known.
+
+    Args:
+        rows: Columns run_id and the GPU time. [ns]
+        column: Name of the GPU time.
+        scope: Prices of the runs.
+    """
+    known = rows.drop_nulls(column).select("run_id", column)
+    amounts = [
+        dollars(int(ns), scope.price(run_id)) for run_id, ns in known.iter_rows()
+    ]
+    return in_words(sum(amounts, Decimal())) if amounts else ""
+
+
+def paragraphs(feeds: pl.DataFrame, faults: pl.DataFrame, scope: Scope) -> list[str]:
+    """Return what faults cost, what stalls and uneven documents do, and the limits."""
+    told = [
+        _lost(faults, scope),
+        _stalls(feeds, scope),
+        _imbalance(feeds),
+        *_limits(feeds),
+    ]
+    return [text for text in told if text]
+
+
+def _lost(faults: pl.DataFrame, scope: Scope) -> str:
+    amount = cost(faults, "gpu_ns", scope)
+    if faults.is_empty():
+        return ""
+    if not amount:
+        return "What it cost in GPU time is not known, or nothing."
+    return (
+        f"GPU time for samples that were already learned from, or for a gradient of"
+        f" ranks at odds: {amount}. Samples that are left out cost no GPU time."
+    )
+
+
+def _stalls(feeds: pl.DataFrame, scope: Scope) -> str:
+    known = feeds.drop_nulls("stalled_count")
+    if known.is_empty():
+        return "No step log tells how long steps were blocked on input (data_ns)."
+    stalled = int(known["stalled_count"].sum())
+    booked = known["data_stall_gpu_ns"].cast(pl.Int128).sum()
+    all_of_it = (
+        f" The account data stall holds {duration(float(booked))} of GPU time,"
+        f" {cost(known, 'data_stall_gpu_ns', scope) or 'without a price'}, what is"
+        " always there included."
+        if booked
+        else ""
+    )
+    if not stalled:
+        none = (
+            "No rank was blocked on its input for long: prefetching hid what it took."
+        )
+        return f"{none}{all_of_it}"
+    lost = float(known["stalled_gpu_ns"].cast(pl.Int128).sum())
+    return (
+        f"{plural(stalled, 'step')} waited for input that prefetching did not hide:"
+        f" {duration(lost)} of GPU time, {cost(known, 'stalled_gpu_ns', scope)}."
+        f"{all_of_it}"
+    )
+
+
+def _imbalance(feeds: pl.DataFrame) -> str:
+    known = feeds.drop_nulls("imbalance_ratio")
+    if known.is_empty():
+        return ""
+    worst = known.sort("imbalance_ratio", "run_id").row(-1, named=True)
+    ratio, longer = worst["imbalance_ratio"], worst["imbalance_time_ratio"]
+    longest = (
+        f" The longest document has {grouped(worst['longest_document'])} tokens."
+        if worst["longest_document"]
+        else ""
+    )
+    return (
+        "Long documents: the heaviest replica of a step has on average"
+        f" {significant(ratio)} times the mean sum of squared lengths. That makes steps"
+        f" {percent(longer)} longer if attention has the share of compute that is"
+        f" assumed, {percent(ATTENTION_SHARE)} by default; it is expected, not"
+        f" measured.{longest}"
+    )
+
+
+def _limits(feeds: pl.DataFrame) -> list[str]:
+    spots = feeds["blind_spots"].drop_nulls().str.split("; ").explode().unique().sort()
+    told = spots.to_list()
+    return [f"What cannot be told: {listed(told, 6)}."] if told else []
