@@ -71,20 +71,18 @@ def _rate(which: str) -> Rule:
 def _spares(nodes: float, rate: float, repair_h: float) -> Told:
     """Return how many spare nodes pay for themselves. [1]
 
-    Nodes in repair are Poisson. The k-th spare keeps the whole run going whenever k or
-    more are in repair at once, and costs one node all the time: it pays while
-    P(X >= k) > 1 / nodes.
+    Nodes in repair are Poisson (Palm 1943). The whole run waits while more are in
+    repair than there are spares; each spare costs one node all the time.
     """
     import numpy as np
     from scipy.special import pdtrc
 
     down = nodes * rate / NODE_DAYS * repair_h / _DAY_H
     if down > _MOST_DOWN:
-        return Told(None, f"{down:.3g} nodes in repair at once: check the card")
-    counts = np.arange(ceil(down + 10 * sqrt(down)) + 40)
-    chance_of_more = pdtrc(counts, down)
-    pays = int((chance_of_more > 1 / nodes).sum())
-    return Told(pays, f"{down:.3g} nodes in repair at once, on average")
+        raise OverflowError
+    spares = np.arange(ceil(down + 10 * sqrt(down)) + 40)
+    best = int(np.argmin(nodes * pdtrc(spares, down) + spares))
+    return Told(best, f"{down:.3g} nodes in repair at once, on average")
 
 
 def _reference(name: str) -> tuple[Rule, Rule]:
@@ -135,9 +133,9 @@ FAILURES: Final = (
     *(_rate(which) for which in ("", "low", "high")),
     Rule(
         *("failures", "spares_that_pay", "1"),
-        "greatest k with P(k or more nodes in repair) > 1 / nodes",
+        "k with the least nodes x P(more than k in repair) + k",
         ("nodes", "reliability_per_1000_node_days", "reliability_repair_h"),
         _spares,
-        "Poisson; arXiv 2410.21680 for the rate, without time to swap a spare in",
+        "without time to swap a spare in",
     ),
 )

@@ -10,7 +10,7 @@ from ingest.errors import SettingError
 #: Digits of a number among the inputs of a line: more than any card is sure of. [1]
 _DIGITS: Final = 10
 
-_TOO_LARGE: Final = "out of range: no computer holds a number of that size; check"
+_OUT_OF_RANGE: Final = "out of range, as an input is far too large or small: check"
 
 
 class Known(NamedTuple):
@@ -104,7 +104,7 @@ class Sheet:
         else:
             self._known[rule.name] = Known(told.value, "this plan")
         inputs = "; ".join(_said(need, one) for need, one in known)
-        limits = "" if missing else rule.note
+        limits = rule.note if told.value is not None else ""
         notes = "; ".join(note for note in (told.note, limits) if note)
         head = (rule.section, rule.name, told.value, rule.unit, rule.formula)
         return Line(*head, inputs, notes or None)
@@ -130,7 +130,7 @@ def _worked_out(rule: Rule, inputs: list[Known]) -> Told:
     if value is not None and not isfinite(value):
         paths = [one.source for one in inputs if one.source.startswith("card ")]
         said = ", ".join(path.removeprefix("card ") for path in paths) or "the card"
-        return Told(None, f"{_TOO_LARGE} {said}")
+        return Told(None, f"{_OUT_OF_RANGE} {said}")
     return Told(value, told.note)
 
 

@@ -28,6 +28,9 @@ _SMALL: Final = 1e-4
 #: Below this a whole number is read with all its digits. [1]
 _WHOLE_BELOW: Final = 1e6
 
+#: Below this a quantity is read by its exponent, too: less than a nanosecond.
+_TINY: Final = 1e-9
+
 #: Units that stand behind a number with k, M or G.
 _COMPACT: Final = ("B", "B/s", "W", "J")
 
@@ -97,13 +100,21 @@ def in_words(value: float | None, unit: str) -> str:
     if unit == _GPU_TIME:
         return _gpu_time(value)
     if unit == "s":
-        is_plain = abs(value) < _LARGE
-        return duration(value * SECOND_NS) if is_plain else f"{value:.3g}{THIN}s"
+        return duration(value * SECOND_NS) if _is_plain(value) else _precise(value, "s")
     if unit in _COMPACT:
-        amount = compact(value) if abs(value) < _LARGE else f"{value:.3g}"
+        amount = compact(value) if _is_plain(value) else f"{value:.3g}"
         apart = "" if amount[-1].isalpha() else THIN
         return f"{amount}{apart}{unit}"
     return _compact(value) if unit == "1" else f"{_compact(value)}{THIN}{unit}"
+
+
+def _is_plain(value: float) -> bool:
+    """Return whether a quantity is of a size that units have words for."""
+    return not value or _TINY <= abs(value) < _LARGE
+
+
+def _precise(value: float, unit: str) -> str:
+    return f"{value:.3g}{THIN}{unit}"
 
 
 def _gpu_time(seconds: float) -> str:
