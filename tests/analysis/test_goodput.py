@@ -79,7 +79,7 @@ def test_googles_steps_last_until_the_next_one() -> None:
 
 def test_a_restart_without_a_repeated_step_hides_from_google() -> None:
     later = [step(0, 5, 110, 120), step(0, 6, 120, 130)]
-    tables = {**TABLES, StepTimings: rows(StepTimings, *STEPPED[:4], *later)}
+    tables: Tables = {**TABLES, StepTimings: rows(StepTimings, *STEPPED[:4], *later)}
     row = measured(tables)
     # the stop from 70 to 110 is part of step 4: 1 to 5 last from 30 to 120
     assert row["google_goodput_ratio"] == pytest.approx(90 / 110)
@@ -135,7 +135,7 @@ def test_traces_are_samples() -> None:
 
 def test_a_rank_that_speaks_for_many_is_mostly_unattributed() -> None:
     more = [one | {"gpu_count": 8} for one in JOBS]
-    tables = {**TABLES, Jobs: rows(Jobs, *more)}
+    tables: Tables = {**TABLES, Jobs: rows(Jobs, *more)}
     row = measured(tables)
     assert row["unknown_reason"] == "mostly unattributed"
     assert row["ettr_ratio"] is None

@@ -14,6 +14,7 @@ from ingest.tables import StepTimings, Table
 from tests.reports.builder import HOSTS, HOUR, RUN, START, Row
 from tests.reports.pod_checkpoints import checkpoints
 from tests.reports.pod_events import files, power, rates, stops
+from tests.reports.pod_goodput import goodput
 from tests.reports.pod_hangs import hangs
 from tests.reports.pod_links import links
 from tests.reports.pod_overlap import groups, hiding
@@ -75,6 +76,7 @@ def pod(
         **stops(run),
         **power(run, host),
         **files(run),
+        **goodput(run),
         **hangs(run),
         **links(run),
         **replays(run),

@@ -1,0 +1,98 @@
+"""Runs and their shares of time, and the definition beside each number."""
+
+from typing import Any, Final
+
+import polars as pl
+
+from reports._goodput_measures import MEASURES
+from reports._numbers import grouped, percent
+from reports._runs import MOST_ROWS
+from reports._section import Column, Listing
+from reports._words import name
+
+#: What stands where a number cannot be known.
+_UNKNOWN: Final = "unknown"
+
+_MFU: Final = (
+    "6 x active parameters x tokens, over peak x GPUs x time in steps that counted",
+    "PaLM, arXiv 2204.02311",
+)
+
+_PAID_MFU: Final = (
+    "the same FLOPs, over peak x all GPU time that was paid for",
+    "this product",
+)
+
+_SQL: Final = "SELECT * FROM goodput ORDER BY paid_gpu_ns DESC, run_id"
+
+
+def definitions(row: dict[str, Any]) -> Listing:
+    """Return each share of one run, with what is divided by what, and who says so."""
+    shares = [
+        (one.label, _said(row[one.column]), one.definition, one.source)
+        for one in MEASURES
+    ]
+    mfu = [
+        ("MFU", _said(row["mfu_ratio"], row["mfu_reason"]), *_MFU),
+        ("MFU of paid", _said(row["paid_mfu_ratio"], row["mfu_reason"]), *_PAID_MFU),
+    ]
+    return Listing(
+        title=f"Each number of {name(str(row['run_id']), 40)} and its one definition",
+        columns=(
+            Column("Share"),
+            Column("Value", is_number=True),
+            Column("Is"),
+            Column("As defined by"),
+        ),
+        rows=[*shares, *mfu],
+    )
+
+
+def runs(rows: pl.DataFrame) -> Listing:
+    """Return the shares of the runs that were paid most for.
+
+    Args:
+        rows: Rows of Goodput, the most paid first.
+    """
+    shown = rows.head(MOST_ROWS)
+    left = rows.height - shown.height
+    return Listing(
+        title="Runs, the most paid for first",
+        columns=(
+            Column("Run"),
+            Column("ETTR", is_number=True),
+            Column("In steps, of paid", is_number=True),
+            Column("Goodput", is_number=True),
+            Column("MFU", is_number=True),
+            Column("Stops, planned", is_number=True),
+            Column("Steps kept", is_number=True),
+            Column("Done again", is_number=True),
+        ),
+        rows=[_row(row) for row in shown.iter_rows(named=True)],
+        more=f"{grouped(left)} more runs" if left else "",
+        sql=_SQL,
+    )
+
+
+def _row(row: dict[str, Any]) -> tuple[str, ...]:
+    stops = f"{grouped(row['interruptions_count'])}, {grouped(row['planned_count'])}"
+    return (
+        name(row["run_id"], 30),
+        _said(row["ettr_ratio"], row["unknown_reason"]),
+        _said(row["training_ratio"], row["unknown_reason"]),
+        _said(row["goodput_ratio"], row["unknown_reason"]),
+        _said(row["mfu_ratio"], row["mfu_reason"]),
+        stops,
+        _count(row["steps_kept"]),
+        _count(row["steps_repeated"]),
+    )
+
+
+def _count(value: int | None) -> str:
+    return _UNKNOWN if value is None else grouped(value)
+
+
+def _said(ratio: float | None, reason: str | None = None) -> str:
+    if ratio is not None:
+        return percent(ratio)
+    return f"{_UNKNOWN}: {reason}" if reason else _UNKNOWN
