@@ -4,7 +4,7 @@ import hashlib
 import io
 import re
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -104,7 +104,7 @@ class _Search:
         self._hits: dict[bytes, list[_Hit]] = {needle: [] for needle in self._wanted}
         self._last: _Hit | None = None
 
-    def take(self, line: int, raw: bytes, before: Iterable[tuple[int, bytes]]) -> None:
+    def take(self, line: int, raw: bytes, before: Sequence[tuple[int, bytes]]) -> None:
         """Keep a line that holds a message, or goes on about the one before."""
         found = [needle for needle in self._wanted if needle in raw]
         for needle in found:
@@ -175,11 +175,13 @@ def _read(file: io.BufferedReader, search: _Search) -> str:
     return digest.hexdigest()
 
 
-def _naming(before: Iterable[tuple[int, bytes]]) -> Iterator[Line]:
-    for number, raw in before:
+def _naming(before: Sequence[tuple[int, bytes]]) -> Iterator[Line]:
+    """Yield the lines just before a line that name a GPU: nothing stands between."""
+    for number, raw in reversed(before):
         line = Line(number, _text(raw))
-        if _IDENTITY.search(line.text):
-            yield line
+        if not _IDENTITY.search(line.text):
+            return
+        yield line
 
 
 def _text(raw: bytes) -> str:
