@@ -8,7 +8,7 @@ from analysis._checkpoint_costed import caveats, costed, saved, steps_of
 from analysis._checkpoint_costs import Row, floor_ns, range_of, why_not
 from analysis._checkpoint_intervals import Costs, daly, exact_interval, young
 from analysis._checkpoint_renewal import wrong_mtbf_cost
-from analysis._checkpoint_tiers import levels_of
+from analysis._checkpoint_tiers import levels_of, why_no_levels
 from ingest.times import SECOND_NS
 
 #: Formulas by method.
@@ -83,11 +83,7 @@ def _multi_level(run: Row) -> dict[str, Any]:
     named = {"run_id": run["run_id"], "method": "multi_level"}
     told = levels_of(run)
     if told is None:
-        why = (
-            "no two tiers are known: saves of one tier, and no local_gbs on the run"
-            " card under [checkpoints]"
-        )
-        return {**named, "reason": why}
+        return {**named, "reason": why_no_levels(run)}
     near, far = (round(one * SECOND_NS) for one in told.intervals_s)
     mean = range_of(run)["mean"]
     return {

@@ -63,6 +63,25 @@ def spacing_of(
     return _published(nodes)
 
 
+def chance_of(own: Mapping[str, Any] | None, spacing: Spacing) -> float | None:
+    """Return the chance of as many interruptions as a run had, or more. [1]
+
+    None where the mean is the run's own, or nothing was seen of its time.
+
+    Args:
+        own: Row of InterruptRates for the run's interruptions, if there is one.
+        spacing: The mean that is taken instead.
+    """
+    from scipy.special import gammainc
+
+    if not own or not own["exposure_ns"] or spacing.source.startswith("own"):
+        return None
+    if not own["count"] or not spacing.mean_ns:
+        return None
+    expected = float(own["exposure_ns"]) / spacing.mean_ns
+    return float(gammainc(own["count"], expected))
+
+
 def _own(source: str, own: Mapping[str, Any]) -> Spacing:
     ends = [own[name] for name in ("mtbf_ns", "mtbf_low_ns", "mtbf_high_ns")]
     mean, low, high = (None if one is None else int(one) for one in ends)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from analysis._checkpoint_mtbf import FEW_EVENTS, spacing_of
+from analysis._checkpoint_mtbf import FEW_EVENTS, chance_of, spacing_of
 from ingest.times import SECOND_NS
 
 #: Training state of a parameter in mixed precision with Adam: 2 + 2 + 4 + 4 + 4 bytes
@@ -26,8 +26,9 @@ def describe(row: Row) -> dict[str, Any]:
         row: What `gather` returns of a run.
     """
     nodes = _nodes(row)
-    own = {name[4:]: row[name] for name in row if name.startswith("own_")}
-    spacing = spacing_of(own if own["count"] is not None else None, row, nodes)
+    rate = {name[4:]: row[name] for name in row if name.startswith("own_")}
+    own = rate if rate["count"] is not None else None
+    spacing = spacing_of(own, row, nodes)
     return {
         "run_id": row["run_id"],
         "gpu_count": _first(row["seen_gpus"], row["gpu_count"]),
@@ -44,6 +45,7 @@ def describe(row: Row) -> dict[str, Any]:
         "mtbf_high_ns": spacing.high_ns,
         "mtbf_source": spacing.source,
         "mtbf_words": spacing.words,
+        "mtbf_chance_ratio": chance_of(own, spacing),
     }
 
 

@@ -14,7 +14,7 @@ def levels_of(run: Row) -> Nested | None:
     Args:
         run: Row of CheckpointEvidence with a stall and an MTBF.
     """
-    if run["near_stall_ns"] is None or not 0 < run["far_ratio"] < 1:
+    if why_no_levels(run):
         return None
     mtbf, away = run["mtbf_ns"] / SECOND_NS, (run["downtime_ns"] or 0) / SECOND_NS
     restart, step = ((run[name] or 0) / SECOND_NS for name in ("restart_ns", "step_ns"))
@@ -24,8 +24,23 @@ def levels_of(run: Row) -> Nested | None:
         Tier(mtbf / (1 - run["far_ratio"]), near, restart, step),
         Tier(mtbf / run["far_ratio"], far, restart, flush),
     )
-    if not all(tier.alone_s for tier in tiers):
-        return None
     told = multi_level(tiers)
     useful = (1 - told.waste_ratio) * mtbf / (mtbf + away)
     return told._replace(waste_ratio=1 - useful)
+
+
+def why_no_levels(run: Row) -> str:
+    """Return why two tiers make no plan, empty where they do.
+
+    Args:
+        run: Row of CheckpointEvidence with a stall and an MTBF.
+    """
+    if run["near_stall_ns"] is None and not run["local_gbs"]:
+        return "no second tier is known: no tiers of saves, no local_gbs on the card"
+    if run["near_stall_ns"] is None:
+        return "a copy on the node would stall no less than a save does now"
+    if not 0 < run["far_ratio"] < 1:
+        return "all interruptions need the same tier"
+    if not (run["near_stall_ns"] or run["step_ns"]):
+        return "a near save costs nothing, and no step is known"
+    return ""

@@ -113,6 +113,11 @@ class CheckpointEvidence(Table):
     mtbf_high_ns = c.duration_ns("Upper end; null where unbounded.", nullable=True)
     mtbf_source = c.choice("Where that time is from, best first.", SOURCES)
     mtbf_words = c.text("What it was taken from, in words.")
+    mtbf_chance_ratio = c.ratio(
+        "Chance of as many interruptions as were seen, or more, at a mean time that is"
+        " not the run's own.",
+        nullable=True,
+    )
 
 
 def find_evidence(frames: Frames) -> pl.DataFrame:

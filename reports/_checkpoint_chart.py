@@ -72,7 +72,7 @@ def chart(one: Shown, frames: Frames) -> list[Chart]:
     if curve.is_empty():
         return []
     numbers = _numbers(curve, one)
-    points = _points(one)
+    points = _points(one, curve)
     colours = {part: colour for part, (_, colour) in _PARTS.items()}
     return [
         Chart(
@@ -88,9 +88,16 @@ def chart(one: Shown, frames: Frames) -> list[Chart]:
             about=_ABOUT,
             sample=f"{one.run['save_count']} saves, {one.run['interruption_count']}"
             f" unplanned interruptions; {one.run['mtbf_words']}",
-            legend=colours | {"ends of the range of the MTBF (dashed)": INK},
+            legend=colours | _ends(curve),
         )
     ]
+
+
+def _ends(curve: pl.DataFrame) -> dict[str, str]:
+    """Return the line of the legend for both ends, where there are any."""
+    ends = curve.select("waste_low_ratio", "waste_high_ratio")
+    known = sum(ends[name].count() for name in ends.columns)
+    return {"ends of the range of the MTBF (dashed)": INK} if known else {}
 
 
 _TITLES: Final = (
@@ -139,7 +146,7 @@ def _drawn(curve: pl.DataFrame) -> pl.DataFrame:
     return pl.concat(rows)
 
 
-def _points(one: Shown) -> pl.DataFrame:
+def _points(one: Shown, curve: pl.DataFrame) -> pl.DataFrame:
     """Return the interval in use and the best, or one where they are alike."""
     known = {
         label: one.plans[method]
@@ -148,7 +155,7 @@ def _points(one: Shown) -> pl.DataFrame:
     }
     if len(known) > 1 and _near(*known.values()):
         known = {" and ".join(known): known["in use"]}
-    longest = max(row["interval_ns"] for row in known.values())
+    ordered = sorted(row["interval_ns"] for row in known.values())
     rows = [
         {
             "x": row["interval_ns"] / 1e9,
@@ -156,11 +163,21 @@ def _points(one: Shown) -> pl.DataFrame:
             "zero": 0.0,
             "label": f"{label}: {percent(row['waste_ratio'])}",
             "tip": f"{label}: {every(row)}",
-            "side": "right" if row["interval_ns"] == longest else "left",
+            "side": _side(row["interval_ns"], curve),
+            "place": ordered.index(row["interval_ns"]),
         }
         for label, row in known.items()
     ]
     return pl.DataFrame(rows)
+
+
+def _side(interval_ns: int, curve: pl.DataFrame) -> str:
+    """Return on which side of its point a label has room."""
+    ends = curve.select(
+        least=pl.col("interval_ns").min(), most=pl.col("interval_ns").max()
+    )
+    least, most = ends.row(0)
+    return "right" if log(interval_ns / least) < log(most / least) / 2 else "left"
 
 
 def _near(one: Row, other: Row) -> bool:

@@ -11,6 +11,11 @@ from reports._words import listed, plural
 #: A gain below this share of the time is none: no day shows it. [1]
 NEAR_RATIO: Final = 0.001
 
+#: Below this chance the run's own interruptions are more than a rate explains. [1]
+_CHANCE: Final = 0.01
+
+_UNLIKELY: Final = " But the run was interrupted more often than that rate explains."
+
 #: Where a stall is from, in words.
 _STALLS: Final = {
     "saves": "told by the saves",
@@ -58,7 +63,12 @@ def _ground(run: Row) -> str:
         return f" It rests on {count}, too few to rely on."
     if run["mtbf_source"] == "published":
         return " How often the run is interrupted is assumed."
-    return ""
+    return _UNLIKELY if _is_unlikely(run) else ""
+
+
+def _is_unlikely(run: Row) -> bool:
+    chance = run["mtbf_chance_ratio"]
+    return chance is not None and chance < _CHANCE
 
 
 def paragraphs(one: Shown, scope: Scope) -> list[str]:
@@ -68,8 +78,11 @@ def paragraphs(one: Shown, scope: Scope) -> list[str]:
         one: The run with most to win.
         scope: Runs of the page.
     """
-    said = [_stalls(one), _spacing(one.run), _wrong(one), _range(one, scope)]
-    return [text for text in (*said, _away(one.run), _failed(one.run)) if text]
+    spacing = " ".join(
+        filter(None, [_spacing(one.run), _wrong(one), _range(one, scope)])
+    )
+    said = (_stalls(one), spacing, _away(one.run), _failed(one.run))
+    return [text for text in said if text]
 
 
 def _stalls(one: Shown) -> str:
@@ -105,8 +118,17 @@ def _spacing(run: Row) -> str:
     )
     return (
         f"Mean time between interruptions: {duration(run['mtbf_ns'])}{ends};"
-        f" {run['mtbf_words']}."
+        f" {run['mtbf_words']}.{_beside(run)}"
     )
+
+
+def _beside(run: Row) -> str:
+    """Return how many the run itself had, where they were too few to count on."""
+    count, chance = run["interruption_count"], run["mtbf_chance_ratio"]
+    if chance is None:
+        return ""
+    had = plural(count, "interruption")
+    return f" The run itself had {had}; the chance of that is {percent(chance)}."
 
 
 def _wrong(one: Shown) -> str:
@@ -116,8 +138,8 @@ def _wrong(one: Shown) -> str:
     if half is None or double is None:
         return ""
     return (
-        f"To plan with half of it would waste {percent(half)} of the time more, with"
-        f" twice of it {percent(double)}."
+        f"A plan made with half of that would waste {percent(half)} of the time more,"
+        f" one made with twice of that {percent(double)}."
     )
 
 
@@ -151,8 +173,10 @@ def _away(run: Row) -> str:
 
 
 def _median(run: Row, name: str) -> str:
-    median = run[f"{name}_median_ns"]
-    return "" if median is None else f" (mean; median {duration(median)})"
+    mean, median = run[f"{name}_ns"], run[f"{name}_median_ns"]
+    if median is None or mean == median:
+        return ""
+    return f" (mean; median {duration(median)})"
 
 
 def _failed(run: Row) -> str:

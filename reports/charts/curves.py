@@ -14,6 +14,9 @@ Align = Literal["left", "center", "right"]
 
 _HEIGHT: Final = 280
 
+#: How high words stand above their point, of the first and of the second. [px]
+_ABOVE: Final = (-10, -26)
+
 #: Lengths of time that a person would mark on an axis. [s]
 _MARKS: Final = (
     *(0.001, 0.01, 0.1, 1, 3, 10, 30),
@@ -43,7 +46,8 @@ def layered(
     Args:
         rows: `x` (time in seconds, positive), `part`, `start` and `end` of each part,
             and `low` and `high`, null where an end is not known. [%]
-        points: `x`, `y`, `label` and columns of tips.
+        points: `x`, `y`, `zero`, `label`, the `side` of its words and their `place`
+            (0 or 1: the second stands higher), and columns of tips.
         titles: Titles of both axes with their units; the first says that it is a log.
         colours: Colour of each part, in the order of drawing.
         tips: Columns and titles of the tooltip of points.
@@ -81,10 +85,11 @@ def _points(points: pl.DataFrame, tips: Sequence[tuple[str, str]]) -> list[alt.C
         ("right", "left", 4),
     )
     words = [
-        base.transform_filter(f"datum.side === '{side}'")
-        .mark_text(align=align, dx=dx, dy=-10, color=INK, fontWeight="bold")
+        base.transform_filter(f"datum.side === '{side}' && datum.place === {place}")
+        .mark_text(align=align, dx=dx, dy=dy, color=INK, fontWeight="bold")
         .encode(y="y:Q", text="label:N")
         for side, align, dx in sides
+        for place, dy in enumerate(_ABOVE)
     ]
     return [rules, dots, *words]
 
