@@ -9,18 +9,22 @@ from reports import _sql
 from reports._numbers import period
 from reports._runs import MOST_ROWS
 from reports._section import About, Chart
+from reports._stop_colours import colours_of
 from reports._texts import named, said_by
 from reports._words import listed, plural
 from reports.theme import COLOURS
 
 _SQL: Final = """\
-SELECT run_id, attempt, a.start_ns, a.end_ns, i.category, i.cause, i.planned
+SELECT run_id, attempt, a.start_ns, a.end_ns, i.stop,
+       coalesce(i.decided_ns, i.last_step_end_ns, a.end_ns) AS stopped_ns,
+       i.category, i.cause, i.planned
 FROM attempts a LEFT JOIN interruptions i USING (run_id, attempt)
-${where}ORDER BY run_id, attempt"""
+${where}ORDER BY run_id, attempt, i.stop"""
 
 _ABOUT: Final = About(
     definition="A bar is an attempt from start to end, a diamond an unplanned"
-    " interruption at its end.",
+    " interruption in the colour of whose it is: at the end of the attempt, or at the"
+    " last step before it where no job ended.",
     source="job list where there is one, else steps or traces",
     blind_spots="An attempt that no job list knows ends with its last step or trace,"
     " so that a hang before its end is not seen.",
@@ -28,8 +32,6 @@ _ABOUT: Final = About(
 
 #: Lengths of a run within which others share its axis: beyond, lanes are hairlines.
 _NEAR: Final = 3
-
-_PARTS: Final = {"attempt": COLOURS["idle"], "unplanned stop": COLOURS["broken"]}
 
 _TIPS: Final = (("run", "run"), ("what", "what"), ("why", "cause"), ("when", "when"))
 
@@ -48,17 +50,18 @@ def chart(attempts: pl.DataFrame, stops: pl.DataFrame) -> list[Chart]:
         return []
     numbers = _numbers(attempts, stops, runs)
     spans, marks = _spans(numbers), _marks(numbers)
+    parts = {"attempt": COLOURS["idle"], **colours_of(marks["part"])}
     return [
         Chart(
             name="interruptions-lanes",
             title="Attempts of each run over time (UTC), and what stopped them",
             summary=_summary(spans, marks),
-            spec=times.lanes(spans, marks, _PARTS, _TIPS),
+            spec=times.lanes(spans, marks, parts, _TIPS),
             numbers=numbers,
             sql=_sql.filled(_SQL, where=_sql.where(_sql.of_runs(runs))),
             about=_ABOUT,
             sample=_sample(runs, attempts),
-            legend=_PARTS,
+            legend=parts,
         )
     ]
 
@@ -98,17 +101,29 @@ def _numbers(
     attempts: pl.DataFrame, stops: pl.DataFrame, runs: list[str]
 ) -> pl.DataFrame:
     on = ["run_id", "attempt"]
-    causes = stops.select(*on, "category", "cause", "planned")
+    causes = stops.select(
+        *on,
+        "stop",
+        "category",
+        "cause",
+        "planned",
+        _at=pl.coalesce("decided_ns", "last_step_end_ns"),
+    )
     return (
         attempts.filter(pl.col("run_id").is_in(runs))
         .join(causes, on=on, how="left")
-        .select(*on, "start_ns", "end_ns", "category", "cause", "planned")
-        .sort(on)
+        .with_columns(stopped_ns=pl.coalesce("_at", "end_ns"))
+        .select(
+            *[*on, "start_ns", "end_ns", "stop", "stopped_ns"],
+            *["category", "cause", "planned"],
+        )
+        .sort(*on, "stop", nulls_last=True)
     )
 
 
 def _spans(numbers: pl.DataFrame) -> pl.DataFrame:
-    return numbers.select(
+    each = numbers.unique(["run_id", "attempt"], keep="first", maintain_order=True)
+    return each.select(
         key="run_id",
         label=named("run_id", 30),
         run=named("run_id"),
@@ -129,9 +144,9 @@ def _marks(numbers: pl.DataFrame) -> pl.DataFrame:
         key="run_id",
         label=named("run_id", 30),
         run=named("run_id"),
-        part=pl.lit("unplanned stop"),
-        at_ms=pl.col("end_ns") / 1e6,
+        part="category",
+        at_ms=pl.col("stopped_ns") / 1e6,
         what=pl.col("category").str.replace_all("_", " ", literal=True),
         why=named("cause"),
-        when=said_by("end_ns", lambda end: period(end, end)),
+        when=said_by("stopped_ns", lambda end: period(end, end)),
     )

@@ -6,6 +6,7 @@ import polars as pl
 
 from reports import _sql
 from reports._section import About, Chart, Scope
+from reports._stop_colours import colours_of
 from reports._texts import said_by
 from reports._words import plural
 
@@ -26,19 +27,6 @@ _ABOUT: Final = About(
     blind_spots="A run that hangs without an end is not counted until it ends.",
 )
 
-#: Whose a stop is: shades of the colour that means broken, from ours to unknown.
-_COLOURS: Final = {
-    "hardware": "#8e2a1c",
-    "network": "#bd6350",
-    "facilities": "#cd8270",
-    "software": "#dba294",
-    "human": "#e9c6bd",
-    "maintenance": "#1f252d",
-    "user": "#39424f",
-    "scheduler": "#6b7684",
-    "unattributed": "#d3d8de",
-}
-
 
 def chart(stops: pl.DataFrame, scope: Scope) -> list[Chart]:
     """Return a column for each day, cut by whose the interruptions are.
@@ -55,7 +43,7 @@ def chart(stops: pl.DataFrame, scope: Scope) -> list[Chart]:
     is_long = days["day"].n_unique() > _MOST_DAYS
     each, length = ("month", 7) if is_long else ("day", 10)
     numbers = _counted(stops, length)
-    colours = _colours(numbers)
+    colours = colours_of(numbers["category"])
     columns = plural(numbers["day"].n_unique(), each)
     return [
         Chart(
@@ -70,13 +58,6 @@ def chart(stops: pl.DataFrame, scope: Scope) -> list[Chart]:
             legend=colours,
         )
     ]
-
-
-def _colours(numbers: pl.DataFrame) -> dict[str, str]:
-    found = numbers["category"].unique().sort().to_list()
-    known = {name: colour for name, colour in _COLOURS.items() if name in found}
-    other = {name: _COLOURS["unattributed"] for name in found if name not in known}
-    return known | other
 
 
 def _query(length: int, scope: Scope) -> str:

@@ -1,4 +1,4 @@
-"""Where the time of a stop goes."""
+"""Where the time of each stop goes."""
 
 from typing import Final
 
@@ -14,59 +14,53 @@ from reports._words import plural
 from reports.theme import COLOURS
 
 _SQL: Final = """\
-SELECT run_id, attempt,
-       greatest(0, decided_ns - last_step_end_ns) / 6e10 AS notice_min,
-       greatest(0, coalesce(requeued_ns, decided_ns) - decided_ns) / 6e10
-         AS decide_min,
-       greatest(0, started_ns - coalesce(requeued_ns, decided_ns)) / 6e10
-         AS queue_min,
-       greatest(0, first_step_ns - started_ns) / 6e10 AS start_min
-FROM interruptions
-${where}ORDER BY first_step_ns - last_step_end_ns DESC, run_id, attempt
+SELECT run_id, attempt, stop, $columns
+FROM loss_phases
+${where}GROUP BY ALL
+HAVING count(duration_ns) FILTER (WHERE phase IN ('hang', 'start')) = 2
+ORDER BY sum(duration_ns) DESC, run_id, attempt, stop
 LIMIT $most"""
 
-_KNOWN: Final = (
-    "last_step_end_ns IS NOT NULL",
-    "decided_ns IS NOT NULL",
-    "started_ns IS NOT NULL",
-    "first_step_ns IS NOT NULL",
+_COLUMN: Final = (
+    "coalesce(sum(duration_ns) FILTER (WHERE phase = '{0}'), 0) / 6e10 AS {0}_min"
 )
 
 _ABOUT: Final = About(
-    definition="End of the last completed step, end of the attempt, requeue, start of"
-    " the next attempt, its first new step. Where no requeue is known, waiting for"
-    " nodes begins at the end of the attempt.",
-    source="job list and step timings",
-    blind_spots="Time until a hang is noticed and time until the attempt ends are one"
-    " phase here.",
+    definition="End of the last completed step, first sign in a log, end of the"
+    " attempt, resubmission, start of the next attempt, its first new step. Where no"
+    " sign is known, all until the end is hang; where no resubmission is known,"
+    " waiting for nodes begins at the end of the attempt.",
+    source="job list, failure logs and step timings",
+    blind_spots="Stops whose last step or first new step is not known are left out.",
 )
 
-#: From the last step before a stop to the first after it, in order. End to requeue is
-#: part of what is broken, in a lighter shade.
+#: From the last step before a stop to the first after it, in order. What follows the
+#: hang is part of what is broken, in lighter shades.
 _PHASES: Final = {
-    "notice_min": ("last step to end of attempt", COLOURS["broken"]),
-    "decide_min": ("end to requeue", "#c4715c"),
-    "queue_min": ("waiting for nodes", COLOURS["waiting"]),
-    "start_min": ("start to first new step", COLOURS["idle"]),
+    "hang": ("last step to first sign", COLOURS["broken"]),
+    "detect": ("first sign to end of attempt", "#c4715c"),
+    "decide": ("end to requeue", "#e9c6bd"),
+    "requeue": ("waiting for nodes", COLOURS["waiting"]),
+    "start": ("start to first new step", COLOURS["idle"]),
 }
 
 _TIPS: Final = (("label", "run and attempt"), ("part", "phase"), ("text", "took"))
 
 
-def chart(stops: pl.DataFrame, scope: Scope) -> list[Chart]:
+def chart(rows: pl.DataFrame, scope: Scope) -> list[Chart]:
     """Return where the time of each stop went, the longest first.
 
     Args:
-        stops: Rows of Interruptions.
+        rows: Rows of LossPhases.
         scope: Runs of the page.
     """
     from reports.charts import bars
 
-    numbers = _numbers(stops)
+    numbers = _numbers(rows)
     if numbers.is_empty():
         return []
     colours = dict(_PHASES.values())
-    where = _sql.where(*_KNOWN, scope.sql())
+    stops = rows.select("run_id", "attempt", "stop").drop_nulls().unique()
     return [
         Chart(
             name="interruptions-phases",
@@ -77,7 +71,7 @@ def chart(stops: pl.DataFrame, scope: Scope) -> list[Chart]:
                 _drawn(numbers), "time without a step [min]", colours, _TIPS
             ),
             numbers=numbers,
-            sql=_sql.filled(_SQL, where=where, most=str(MOST_ROWS)),
+            sql=_query(scope),
             about=_ABOUT,
             sample=f"the longest of {plural(stops.height, 'interruption')}",
             legend=colours,
@@ -85,35 +79,41 @@ def chart(stops: pl.DataFrame, scope: Scope) -> list[Chart]:
     ]
 
 
-def _numbers(stops: pl.DataFrame) -> pl.DataFrame:
-    last, decided = pl.col("last_step_end_ns"), pl.col("decided_ns")
-    started, first = pl.col("started_ns"), pl.col("first_step_ns")
-    requeued = pl.coalesce("requeued_ns", "decided_ns")
-    known = stops.drop_nulls(
-        ["last_step_end_ns", "decided_ns", "started_ns", "first_step_ns"]
+def _query(scope: Scope) -> str:
+    phases = ", ".join(map(_sql.literal, _PHASES))
+    return _sql.filled(
+        _SQL,
+        columns=",\n       ".join(map(_COLUMN.format, _PHASES)),
+        where=_sql.where("stop IS NOT NULL", f"phase IN ({phases})", scope.sql()),
+        most=str(MOST_ROWS),
     )
-    longest = [first - last, pl.col("run_id"), pl.col("attempt")]
-    return (
-        known.sort(longest, descending=[True, False, False])
-        .head(MOST_ROWS)
-        .select(
-            "run_id",
-            "attempt",
-            notice_min=(decided - last).clip(0) / 6e10,
-            decide_min=(requeued - decided).clip(0) / 6e10,
-            queue_min=(started - requeued).clip(0) / 6e10,
-            start_min=(first - started).clip(0) / 6e10,
-        )
+
+
+def _numbers(rows: pl.DataFrame) -> pl.DataFrame:
+    stop = ["run_id", "attempt", "stop"]
+    took, phase = pl.col("duration_ns"), pl.col("phase")
+    is_timed = phase.is_in(list(_PHASES)) & pl.col("stop").is_not_null()
+    of_phases = {
+        f"{name}_min": took.filter(phase == name).sum() / 6e10 for name in _PHASES
+    }
+    ends = took.filter(phase.is_in(["hang", "start"])).count()
+    summed = (
+        rows.filter(is_timed)
+        .group_by(stop)
+        .agg(**of_phases, _ends=ends, _all=took.sum())
     )
+    known = summed.filter(pl.col("_ends") == len(("hang", "start")))
+    longest = known.sort("_all", *stop, descending=[True, False, False, False])
+    return longest.head(MOST_ROWS).drop("_ends", "_all")
 
 
 def _drawn(numbers: pl.DataFrame) -> pl.DataFrame:
-    parts = {field: label for field, (label, _) in _PHASES.items()}
+    parts = {f"{name}_min": label for name, (label, _) in _PHASES.items()}
     rows = numbers.with_row_index("key").with_columns(
         label=phrase("{} · {}", named("run_id", 30), "attempt")
     )
     return rows.unpivot(
-        list(_PHASES), index=["key", "label"], variable_name="field"
+        list(parts), index=["key", "label"], variable_name="field"
     ).with_columns(
         part=pl.col("field").replace_strict(parts),
         text=said_by("value", lambda minutes: duration(minutes * 6e10)),

@@ -9,11 +9,15 @@ from analysis.attempts import Attempts
 from analysis.incidents import Incidents
 from analysis.interrupt_rates import FEW_EVENTS, InterruptRates
 from analysis.interruptions import Interruptions
+from analysis.loss_phases import LossPhases
 from ingest.tables import GroupStatus, Jobs
 from reports import (
     _attempt_lanes,
     _blind_jobs,
+    _loss_shown,
+    _loss_waterfall,
     _rate_charts,
+    _stop_codes,
     _stop_days,
     _stop_evidence,
     _stop_listing,
@@ -45,6 +49,7 @@ def build(frames: Frames, scope: Scope) -> Content:
     seen = scope.of_runs(frames[Attempts]).sort("run_id", "attempt").collect()
     stops = scope.of_runs(frames[Interruptions]).sort("run_id", "attempt").collect()
     incidents = frames[Incidents].collect()
+    phases = _loss_shown.rows_of(frames, scope)
     rates = _rate_charts.overall(frames, scope)
     attempts = seen if incidents.height else _stop_evidence.told(seen)
     if attempts.is_empty() and incidents.is_empty():
@@ -57,14 +62,25 @@ def build(frames: Frames, scope: Scope) -> Content:
         + _stop_evidence.untold(seen, attempts),
         paragraphs=[
             *_paragraphs(stops, incidents, rates, has_runs=attempts.height > 0),
-            *filter(None, [_blind_jobs.failed(frames)]),
+            *filter(
+                None,
+                [
+                    _loss_shown.second_order(phases, scope),
+                    _loss_shown.beside(phases, scope),
+                    _stop_codes.catalogue(incidents),
+                    _blind_jobs.failed(frames),
+                ],
+            ),
         ],
         charts=[
             *_over_time(_stop_evidence.told(attempts), stops, scope),
-            *_stop_phases.chart(stops, scope),
-            *_rate_charts.chart(rates),
+            *_loss_waterfall.chart(phases, scope),
+            *_stop_phases.chart(phases, scope),
         ],
-        listings=_stop_listing.listings(stops, scope),
+        listings=[
+            *_loss_waterfall.listings(phases, scope),
+            *_stop_listing.listings(stops, phases, scope),
+        ],
     )
 
 
@@ -176,6 +192,14 @@ def _planned(stops: pl.DataFrame) -> str:
 SECTION: Final = Section(
     "interruptions",
     "Interruptions",
-    (Attempts, Interruptions, Incidents, InterruptRates, Jobs, GroupStatus),
+    (
+        Attempts,
+        Interruptions,
+        Incidents,
+        InterruptRates,
+        LossPhases,
+        Jobs,
+        GroupStatus,
+    ),
     build,
 )

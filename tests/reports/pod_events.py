@@ -6,6 +6,7 @@ from analysis.attempts import Attempts
 from analysis.energy import Energy
 from analysis.incidents import Incidents
 from analysis.interruptions import Interruptions
+from analysis.loss_phases import LossPhases
 from ingest.tables import IngestedFiles, PowerSamples, RejectedRows, Table
 from tests.reports.builder import HOSTS, HOUR, SLOW_RANK, START, Row, S
 
@@ -34,12 +35,15 @@ def stops(run: str) -> dict[type[Table], list[Row]]:
     stop = {
         "run_id": run,
         "attempt": 0,
+        "stop": 0,
+        "kind": "end",
         "incident_id": "incident-1",
         "planned": False,
         "component": "gpu",
         "category": "hardware",
         "cause": "xid 79: GPU has fallen off the bus",
         "last_step_end_ns": START + 6 * HOUR - 600 * S,
+        "detected_ns": START + 6 * HOUR - 540 * S,
         "decided_ns": START + 6 * HOUR,
         "requeued_ns": START + 6 * HOUR + 60 * S,
         "started_ns": START + 6 * HOUR + 900 * S,
@@ -57,7 +61,39 @@ def stops(run: str) -> dict[type[Table], list[Row]]:
         "lines": 4,
         "events": 2,
     }
-    return {Attempts: [first, second], Interruptions: [stop], Incidents: [incident]}
+    return {
+        Attempts: [first, second],
+        Interruptions: [stop],
+        Incidents: [incident],
+        LossPhases: [_phase(stop, *phase) for phase in _PHASES],
+    }
+
+
+#: Phase, its start and its length, counted from the end of the attempt [s], and the
+#: GPUs that were paid for meanwhile.
+_PHASES = (
+    ("hang", -600, 60, 8),
+    ("detect", -540, 540, 8),
+    ("decide", 0, 60, 0),
+    ("requeue", 60, 840, 0),
+    ("start", 900, 300, 8),
+    ("recompute", -1_200, 600, 8),
+)
+
+
+def _phase(stop: Row, phase: str, start: int, length: int, gpus: int) -> Row:
+    return {
+        "run_id": stop["run_id"],
+        "attempt": 0,
+        "stop": 0,
+        "planned": False,
+        "phase": phase,
+        "from_ns": stop["decided_ns"] + start * S,
+        "to_ns": stop["decided_ns"] + (start + length) * S,
+        "duration_ns": length * S,
+        "gpu_ns": Decimal(gpus * length * S),
+        "account": "recompute" if phase == "recompute" else "restart",
+    }
 
 
 def rates(run: str, count: int) -> list[Row]:

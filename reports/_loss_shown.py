@@ -1,0 +1,135 @@
+"""What interruptions cost, phase by phase, as it stands on the page."""
+
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Final
+
+import polars as pl
+
+from analysis import Frames
+from analysis.loss_phases import PHASES, LossPhases
+from reports._ledger import Account
+from reports._numbers import duration
+from reports._section import Scope
+from reports._words import plural
+from reports.dollars import NS_PER_GPU_HOUR, dollars, in_words
+
+#: What each phase is, in a line, and the meaning of its colour.
+WORDS: Final = {
+    "hang": ("last completed step to the first sign in a log", "broken"),
+    "detect": ("first sign to the end of the attempt", "broken"),
+    "decide": ("end of the attempt to its resubmission", "waiting"),
+    "requeue": ("resubmission to the next start", "waiting"),
+    "start": ("start to the first new step", "idle"),
+    "recompute": ("steps done again", "stalled"),
+}
+
+
+def rows_of(frames: Frames, scope: Scope) -> pl.DataFrame:
+    """Return the phases of the runs on the page, in order of the key.
+
+    Args:
+        frames: The tables.
+        scope: Runs of the page.
+    """
+    return scope.of_runs(frames[LossPhases]).sort(LossPhases.key).collect()
+
+
+def of_stops(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return the phases of unplanned interruptions that the run itself paid for."""
+    return rows.filter(
+        ~pl.col("planned"),
+        pl.col("stop").is_not_null(),
+        pl.col("account").is_not_null(),
+    )
+
+
+def accounts(rows: pl.DataFrame, scope: Scope) -> list[Account]:
+    """Return what each phase cost, in the order of phases.
+
+    Args:
+        rows: Rows of `of_stops`.
+        scope: The prices.
+    """
+    sums = rows.group_by("run_id", "phase").agg(pl.col("gpu_ns").cast(pl.Int128).sum())
+    found = {phase: Account(phase, 0, Decimal()) for phase in WORDS}
+    for run_id, phase, gpu_ns in sums.sort("run_id", "phase").iter_rows():
+        cost, old = dollars(gpu_ns, scope.price(run_id)), found[phase]
+        found[phase] = Account(phase, old.gpu_ns + gpu_ns, old.usd + cost)
+    seen = set(rows["phase"])
+    return [found[phase] for phase in PHASES if phase in seen]
+
+
+def numbers(rows: pl.DataFrame, found: Sequence[Account]) -> pl.DataFrame:
+    """Return, for each phase, how often it is known, mean, median and what it cost.
+
+    Args:
+        rows: Rows of `of_stops`.
+        found: What `accounts` returns.
+    """
+    took = pl.col("duration_ns")
+    each = rows.group_by("phase").agg(
+        stops=pl.len().cast(pl.Int64),
+        known=took.count().cast(pl.Int64),
+        mean_s=took.mean() / 1e9,
+        median_s=took.median() / 1e9,
+    )
+    hours = [float(Decimal(one.gpu_ns) / NS_PER_GPU_HOUR) for one in found]
+    order = pl.DataFrame(
+        {
+            "phase": [one.category for one in found],
+            "gpu_hours": hours,
+            "usd": [float(one.usd) for one in found],
+        },
+        schema={"phase": pl.String, "gpu_hours": pl.Float64, "usd": pl.Float64},
+    )
+    told = order.join(each, on="phase", how="left", maintain_order="left")
+    return told.select(
+        "phase", "stops", "known", "mean_s", "median_s", "gpu_hours", "usd"
+    )
+
+
+def second_order(rows: pl.DataFrame, scope: Scope) -> str:
+    """Say what restarts cost others, nothing where no job had to make room.
+
+    Args:
+        rows: Rows of LossPhases.
+        scope: The prices.
+    """
+    others = rows.filter(pl.col("phase") == "second_order")
+    if others.is_empty():
+        return ""
+    sums = others.group_by("run_id").agg(pl.col("gpu_ns").cast(pl.Int128).sum())
+    usd = sum(
+        (dollars(ns, scope.price(run)) for run, ns in sums.iter_rows()), Decimal()
+    )
+    jobs = int(others["jobs_preempted"].sum())
+    gpu_ns = int(others["gpu_ns"].cast(pl.Int128).sum())
+    return (
+        f"Second-order cost: {plural(jobs, 'job')} of others had to make room for a"
+        f" restart and lost {duration(gpu_ns)} of GPU time ({in_words(usd)}), half an"
+        " hour each where they ran so long (an hourly checkpoint is assumed, arXiv"
+        " 2410.21680)."
+    )
+
+
+def beside(rows: pl.DataFrame, scope: Scope) -> str:
+    """Say what the ledger's restart and recompute hold beside unplanned stops.
+
+    Args:
+        rows: Rows of LossPhases.
+        scope: The prices.
+    """
+    booked = rows.filter(pl.col("account").is_in(["restart", "recompute"]))
+    mine = of_stops(booked).select(LossPhases.key)
+    rest = booked.join(mine, on=LossPhases.key, how="anti", nulls_equal=True)
+    sums = rest.group_by("run_id").agg(pl.col("gpu_ns").cast(pl.Int128).sum())
+    usd = sum(
+        (dollars(ns, scope.price(run)) for run, ns in sums.iter_rows()), Decimal()
+    )
+    if not usd:
+        return ""
+    return (
+        f"{in_words(usd)} more of the ledger's restart and recompute are first starts,"
+        " planned stops and what came after a run's last step."
+    )
