@@ -9,12 +9,12 @@ import pytest
 from ingest.quoting import Quotes, Wanted, quote
 
 LOST = "NVRM: Xid (PCI:0000:5d:00): 79, pid=7, GPU has fallen off the bus."
+UUID = "GPU-8005cff4-776a-43cd-adb7-163fd367af01"
 AFTER = "NVRM: Xid (PCI:0000:19:00): 45, pid=8"
 
 LOG = (
     "10:00:00 b kernel: sshd: nothing",
-    "10:00:01 b kernel: NVRM: GPU at PCI:0000:5d:00:"
-    " GPU-8005cff4-776a-43cd-adb7-163fd367af01",
+    f"10:00:01 b kernel: NVRM: GPU at PCI:0000:5d:00: {UUID}",
     "10:00:01 b kernel: NVRM: GPU Board Serial Number: 1652836155019",
     f"10:00:01 b kernel: {LOST}",
     "10:00:01 b kernel: NVRM: GPU 0000:5d:00.0: GPU has fallen off the bus.",

@@ -1,0 +1,199 @@
+"""The page about one incident: its facts, its cost, and nothing about others."""
+
+import re
+from html import unescape
+from typing import Any
+
+import pytest
+
+from analysis.allocations import Allocations
+from analysis.attempts import Attempts
+from analysis.gpus import Gpus
+from analysis.incidents import IncidentEvents, Incidents
+from analysis.interruptions import Interruptions
+from analysis.lost_time import LostTime
+from ingest.quoting import Line, Quotes
+from ingest.tables import Failures, IngestedFiles, Table
+from reports import claim
+from reports._section import Scope
+from tests.reports.builder import HOUR, RUN, START, Row, S, framed
+from tests.reports.test_page import HOSTILE, parsed
+
+UUID = "GPU-8005cff4-776a-43cd-adb7-163fd367af01"
+MESSAGE = "NVRM: Xid (PCI:0000:5d:00): 79, pid=7, GPU has fallen off the bus."
+LINE = f"2026-11-18T12:06:41+01:00 node-b12 kernel: {MESSAGE}"
+BROKE = START + HOUR
+DAYS = 10.0
+
+
+def tables(host: str = "node-b12", message: str = MESSAGE) -> dict[Any, list[Row]]:
+    """A GPU of four is lost; its run goes on 40 min later and repeats ten steps.
+
+    last step ends | first sign +30 s | attempt ends +90 s | next starts +30 min |
+    first new step +40 min; GPUs are held until the attempt's end and from its start.
+    """
+    stopped = {
+        "run_id": RUN,
+        "attempt": 0,
+        "incident_id": "abcd1234",
+        "planned": False,
+        "category": "hardware",
+        "cause": "xid 79",
+        "lost_steps": 10,
+        "last_step_end_ns": BROKE - 30 * S,
+        "detected_ns": BROKE,
+        "decided_ns": BROKE + 60 * S,
+        "started_ns": BROKE + 1770 * S,
+        "first_step_ns": BROKE + 2370 * S,
+    }
+    spell = {"cluster": "pod-a", "gpu_key": UUID, "code": "79", "source": "xid"}
+    told = {"name": "GPU has fallen off the bus", "severity": "fatal"}
+    event = spell | told | {"host": host, "first_ns": BROKE, "last_ns": BROKE}
+    incident = {
+        "cluster": "pod-a",
+        "host": host,
+        "gpu_key": UUID,
+        "role": "root",
+        "root_source": "xid",
+        "root_code": "79",
+        "category": "hardware",
+        "incident_id": "abcd1234",
+        "lines": 1,
+        "events": 1,
+        "host_count": 1,
+        "first_ns": BROKE,
+        "last_ns": BROKE,
+        "action": "reboot_node",
+    }
+    elsewhere = {"incident_id": "beef", "host": "node-of-another"}
+    line = spell | told | {"host": host, "time_ns": BROKE, "message": message}
+    line |= {"file_id": "f", "time_quality": "exact", "line_count": 1, "occurrence": 0}
+    line |= {"inferred": False, "action": "reboot_node"}
+    held = [
+        {"run_id": RUN, "rank": rank, "slot": rank, "role": "rank", "attempt": attempt}
+        | {"from_ns": start, "to_ns": end}
+        for rank in range(4)
+        for attempt, start, end in (
+            (0, START, BROKE + 60 * S),
+            (1, BROKE + 1770 * S, START + 9 * HOUR),
+        )
+    ]
+    again = {"run_id": RUN, "attempt": 0, "category": "recompute", "gpu_ns": HOUR}
+    return {
+        Incidents: [incident | told, incident | told | elsewhere],
+        IncidentEvents: [event | {"incident_id": "abcd1234", "role": "root"}],
+        Interruptions: [stopped],
+        Attempts: [{"run_id": RUN, "attempt": 0, "gpu_count": 4, "job_id": "48217"}],
+        Allocations: held,
+        LostTime: [again | {"day": "2026-11-18", "basis": "step_parts"}],
+        Gpus: [
+            {"run_id": RUN, "attempt": 0, "rank": 3, "host": host, "gpu_uuid": UUID}
+            | {"pci_address": "0000:5d:00", "from_ns": START, "to_ns": BROKE}
+        ],
+        Failures: [line, line | {"host": "node-of-another", "message": "NVRM: other"}],
+        IngestedFiles: [
+            {"file_id": "f", "path": "/srv/secret/kern.log", "sha256": "5e" * 32}
+            | {"source": "kernel-log", "bytes": 6375}
+        ],
+    }
+
+
+def made(
+    scope: Scope, rows: dict[type[Table], list[Row]], quotes: Quotes | None = None
+) -> claim.Claim:
+    found = {} if quotes is None else {"f": quotes}
+    return claim.build(framed(rows), "abcd1234", found, scope, DAYS)
+
+
+def text(page: str) -> str:
+    """What a page says, its spaces made one."""
+    bare = unescape(re.sub(r"<style>.*?</style>|<[^>]+>", " ", page, flags=re.DOTALL))
+    return " ".join(bare.split())
+
+
+@pytest.fixture
+def quoted() -> Quotes:
+    """The line, found again in its file."""
+    return Quotes((Line(43, LINE),), serial="1652836155019")
+
+
+def test_it_says_what_where_when_and_whose(scope: Scope, quoted: Quotes) -> None:
+    said = text(made(scope, tables(), quoted).html)
+    for fact in (
+        "Xid 79: GPU has fallen off the bus",
+        "First sign 2026-11-18 12:06:40.000000 UTC",
+        "Node node-b12",
+        f"GPU UUID {UUID}",
+        "GPU serial 1652836155019",
+        "PCI address 0000:5d:00",
+        "Rank in the run 3",
+        "Action by catalogue reboot node",
+        "job 48217",
+        "line 43",
+        LINE,
+        "5e" * 32,
+    ):
+        assert fact in said
+
+
+def test_it_costs_what_was_paid_in_each_phase(scope: Scope) -> None:
+    # 4 GPUs held for 30 s, 60 s, not in the queue, 600 s; 1 GPU-hour again:
+    # 4 x 690 s = 2760 s = 0.7667 GPU-hours, 1.7667 in all, at 2.50 USD 4.42 USD
+    page = made(scope, tables())
+    assert page.headline.endswith("stopped run pod-a-main and cost 1.7667 GPU-hours,"
+                                  " 4.42 USD.")  # fmt: skip
+    said = text(page.html)
+    cells = re.findall(
+        r"until \D+?(?: [\d:. -]+)? ([\d.]+) (\w+) ([\d.]+) ([\d.]+)", said
+    )
+    assert [cell[2] for cell in cells] == ["0.0333", "0.0667", "0.0000", "0.6667"]
+    assert "together 40.0 min 1.7667 4.42" in said
+    # 4 GPUs for 2400 s, paid for or not
+    assert "stood without a step for 40.0 min: 2.67 GPU-hours" in said
+
+
+def test_it_tells_nothing_of_others_and_no_path(scope: Scope) -> None:
+    html = made(scope, tables()).html
+    assert "node-of-another" not in html
+    assert "NVRM: other" not in html
+    assert "/srv/secret" not in html
+    assert "kern.log" in html
+
+
+def test_without_the_file_it_says_how_to_find_the_line(scope: Scope) -> None:
+    said = text(made(scope, tables(), Quotes(fault="it has changed")).html)
+    assert MESSAGE in said
+    assert f"(it has changed). To find them: grep -nF '{MESSAGE}' FILE." in said
+    assert "GPU serial not known" in said
+    assert "The GPU's serial: no line and no host map names it." in said
+
+
+def test_it_counts_down_from_the_first_sign(scope: Scope) -> None:
+    # made 24 h after START, 23 h after the first sign: 9 whole days are left of ten
+    page = made(scope, tables())
+    due = "ends on 2026-11-28 12:06:40 UTC, 9 whole days after this page."
+    assert due in page.due
+    assert due in text(page.html)
+    late = claim.build(framed(tables()), "abcd1234", {}, scope, 0.5)
+    assert "ended on 2026-11-19 00:06:40 UTC, 0 days before this page." in late.due
+
+
+def test_an_incident_that_stopped_nothing_says_so(scope: Scope) -> None:
+    rows = tables() | {Interruptions: []}
+    page = made(scope, rows)
+    assert page.headline.endswith("no stop of a run is laid to it.")
+    assert "is not known from this" in text(page.html)
+
+
+def test_hostile_names_add_nothing_but_text(scope: Scope) -> None:
+    plain = parsed(made(scope, tables()).html)
+    hostile = parsed(made(scope, tables(HOSTILE, HOSTILE)).html)
+    assert hostile.count == plain.count
+    assert "<img src=x onerror=alert(1)>" in " ".join(hostile.text)
+
+
+def test_it_runs_no_script_and_fetches_nothing(scope: Scope, quoted: Quotes) -> None:
+    html = made(scope, tables(), quoted).html
+    assert parsed(html).count["script"] == 0
+    assert "default-src &#39;none&#39;" in html
+    assert len(html) < 40_000
