@@ -64,6 +64,25 @@ GLOSSARY: Final[tuple[Definition, ...]] = (
     ),
     Definition("unattributed", "Paid for, and no evidence says what it was.", _LEDGER),
     Definition(
+        "ETTR",
+        "Effective training time ratio: time in steps that counted, stalls for"
+        " checkpoints left out, over the run's clock time from its first submission to"
+        " its end, queues included.",
+        "arXiv 2410.21680",
+    ),
+    Definition(
+        "goodput",
+        "Productive GPU time over all GPU time that was paid for.",
+        _LEDGER,
+    ),
+    Definition(
+        "MFU",
+        "Model FLOPs utilization: 6 x active parameters x tokens, over peak x GPUs x"
+        " time in steps that counted. Blind to stops, as ETTR is to what a step does:"
+        " the two are never multiplied.",
+        "arXiv 2204.02311",
+    ),
+    Definition(
         "overlap ratio",
         "Share of communication that compute hides:"
         " |U(compute) and U(communication)| / |U(communication)|; none without"

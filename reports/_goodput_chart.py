@@ -8,7 +8,7 @@ from reports import _sql
 from reports._goodput_measures import MEASURES
 from reports._goodput_peers import PEERS
 from reports._numbers import percent
-from reports._section import About, Chart
+from reports._section import About, Chart, Spec
 from reports._texts import said_by
 from reports._words import name
 
@@ -62,12 +62,21 @@ def chart(row: dict[str, object]) -> Chart | None:
         title=f"Shares of the time of {name(run_id, 40)}, beside published ones",
         summary=f"{numbers.height - len(PEERS)} shares of this run above {len(PEERS)}"
         " published ones.",
-        spec=points.intervals(_drawn(numbers), "share of time [%]", _TIPS),
+        spec=_to_all(points.intervals(_drawn(numbers), "share of time [%]", _TIPS)),
         numbers=numbers,
         sql=_query(run_id),
         about=_ABOUT,
         sample=f"run {name(run_id, 40)}, all attempts",
     )
+
+
+def _to_all(spec: Spec) -> Spec:
+    """Let the axis tell no share above all: the room behind it is for words."""
+    for layer in spec["layer"]:
+        axis = layer["encoding"]["x"].get("axis")
+        if axis:
+            axis["values"] = list(range(0, 101, 20))
+    return spec
 
 
 def _numbers(row: dict[str, object]) -> pl.DataFrame:

@@ -44,7 +44,7 @@ PEERS: Final = (
         0.93,
         False,
         "goodput",
-        "Gemini 2.5 technical report",
+        "arXiv 2507.06261",
     ),
     Peer(
         "ByteRobust, MoE",
