@@ -68,28 +68,32 @@ def _of(name: str, what: Callable[[Model], float]) -> Callable[..., float]:
     return lambda *numbers: what(_model(name, *numbers))
 
 
-def _rules(name: str) -> tuple[Rule, Rule, Rule]:
+def _time(name: str) -> Rule:
     def time(size: float, *numbers: float) -> float:
         return _model(name, *numbers).time_ns(size) / SECOND_NS
 
-    return (
-        Rule(
-            *("collectives", f"{name}_rounds", "1", f"rounds in {_FORMULAS[name]}"),
-            _LAYOUT,
-            _of(name, lambda model: model.rounds),
-        ),
-        Rule(
-            *("collectives", f"{name}_latency", "s", "a x rounds"),
-            _LAYOUT,
-            _of(name, lambda model: model.fixed_ns / SECOND_NS),
-            "the floor that no bandwidth lowers",
-        ),
-        Rule(
-            *("collectives", f"{name}_time", "s", _FORMULAS[name]),
-            ("bucket_bytes", *_LAYOUT),
-            time,
-            _B,
-        ),
+    return Rule(
+        *("collectives", f"{name}_time", "s", _FORMULAS[name]),
+        ("bucket_bytes", *_LAYOUT),
+        time,
+        _B,
+    )
+
+
+def _latency(name: str) -> Rule:
+    return Rule(
+        *("collectives", f"{name}_latency", "s", "a x rounds"),
+        _LAYOUT,
+        _of(name, lambda model: model.fixed_ns / SECOND_NS),
+        "the floor that no bandwidth lowers",
+    )
+
+
+def _rounds(name: str) -> Rule:
+    return Rule(
+        *("collectives", f"{name}_rounds", "1", f"rounds in {_FORMULAS[name]}"),
+        _LAYOUT,
+        _of(name, lambda model: model.rounds),
     )
 
 
@@ -121,6 +125,8 @@ COLLECTIVES: Final = (
         slice_bytes,
         "what a rank sends in one round",
     ),
-    *(rule for name in MODELS for rule in _rules(name)),
+    *map(_time, MODELS),
     *(_crossing(first, second) for first, second in combinations(MODELS, 2)),
+    *map(_latency, MODELS),
+    *map(_rounds, MODELS),
 )

@@ -19,6 +19,7 @@ from tests.reports.pod_hangs import hangs
 from tests.reports.pod_links import links
 from tests.reports.pod_overlap import groups, hiding
 from tests.reports.pod_pipeline import bubbles
+from tests.reports.pod_plan import plan
 from tests.reports.pod_repairs import repairs
 from tests.reports.pod_replays import replays
 from tests.reports.pod_work import late, ledger, overlaps, slow, steps, waits
@@ -78,6 +79,7 @@ def pod(
         **files(run),
         **goodput(run),
         **hangs(run),
+        **plan(run),
         **links(run),
         **replays(run),
         **slow(run, host),
