@@ -9,14 +9,17 @@ import polars as pl
 
 from analysis import Frames
 from analysis._claim_lines import lines_of
-from analysis._claim_phases import phases_of
 from analysis.gpus import Gpus
 from analysis.incidents import Incidents
 from analysis.interruptions import Interruptions
+from analysis.loss_phases import PHASES, LossPhases
 from ingest.quoting import Quotes
 from ingest.tables import IngestedFiles
 
 _ADDRESS: Final = re.compile(r"[0-9A-Fa-f]{4,8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}")
+
+#: What tells one stop of a run from another.
+STOP: Final = ["run_id", "attempt", "stop"]
 
 #: UUIDs of GPUs begin so, and those of instances of a partitioned one.
 _UUIDS: Final = ("GPU-", "MIG-")
@@ -33,7 +36,7 @@ class Facts:
         quotes: Lines found again in the files, by `file_id`.
         gpu: UUID, serial, PCI address and rank of its GPU; None where not known.
         stops: Interruptions that are laid to it.
-        phases: Rows of `phases_of`.
+        phases: Their rows of LossPhases, what others lost left out.
     """
 
     incident: Mapping[str, Any]
@@ -82,9 +85,16 @@ def facts_of(frames: Frames, incident_id: str, quotes: Mapping[str, Quotes]) -> 
         files=files.sort("path", "file_id").collect(),
         quotes=quotes,
         gpu=_gpu(frames, incident, lines, serials),
-        stops=stops.sort("run_id", "attempt").collect(),
-        phases=phases_of(frames, incident_id),
+        stops=stops.sort(STOP).collect(),
+        phases=_phases(frames, stops),
     )
+
+
+def _phases(frames: Frames, stops: pl.LazyFrame) -> pl.DataFrame:
+    order = {phase: place for place, phase in enumerate(PHASES)}
+    told = frames[LossPhases].join(stops.select(STOP), on=STOP, how="semi")
+    place = pl.col("phase").replace_strict(order, default=len(order))
+    return told.drop_nulls("account").sort(*STOP, place).collect()
 
 
 def _gpu(

@@ -8,7 +8,7 @@ import polars as pl
 
 from analysis import Frames
 from analysis.attempts import Attempts
-from reports._claim_facts import Facts
+from reports._claim_facts import STOP, Facts
 from reports._claim_parts import NOT_KNOWN, Part, instant
 from reports._numbers import apportion, duration, grouped, significant
 from reports._section import Column, Listing, Scope
@@ -16,13 +16,23 @@ from reports._words import listed, name, plural, said
 from reports.dollars import NS_PER_GPU_HOUR, Price, dollars, rate_in_words
 
 _COLUMNS: Final = (
-    Column("Phase", "From the end of the last completed step on."),
+    Column("Phase", "In order, from the end of the last completed step on."),
     Column("From"),
     Column("To"),
     Column("Took", is_number=True),
     Column("GPU-hours paid", is_number=True),
     Column("USD", is_number=True),
 )
+
+#: Phases as they are called on the page.
+_PHASES: Final = {
+    "hang": "last step to first sign",
+    "detect": "to the end of the attempt",
+    "decide": "to its resubmission",
+    "requeue": "to the next start",
+    "start": "to the first new step",
+    "recompute": "steps done again",
+}
 
 #: Digits of GPU-hours and of dollars: what is claimed is said to the cent.
 _HOURS: Final = Decimal("0.0001")
@@ -87,13 +97,12 @@ def _stood_still(
 ) -> list[str]:
     """Return how long how many GPUs were without a step, paid for or not."""
     texts = []
-    spans = facts.phases.group_by("run_id", "attempt").agg(
-        pl.col("from_ns").min(), pl.col("to_ns").max()
-    )
-    for row in spans.drop_nulls().sort("run_id", "attempt").to_dicts():
+    still = facts.phases.filter(pl.col("phase") != "recompute")
+    spans = still.group_by(STOP).agg(stood=pl.col("duration_ns").sum()).sort(STOP)
+    for row in spans.to_dicts():
         count = attempts.get(_key(row), {}).get("gpu_count")
-        stood = row["to_ns"] - row["from_ns"]
-        if count:
+        stood = row["stood"]
+        if count and stood:
             hours = Decimal(stood * count) / NS_PER_GPU_HOUR
             texts.append(
                 f"{plural(count, 'GPU')} of {name(row['run_id'])} stood without a step"
@@ -116,7 +125,7 @@ def _listing(
     facts: Facts, stop: dict[str, Any], attempt: dict[str, Any] | None, scope: Scope
 ) -> Listing:
     run, number = str(stop["run_id"]), int(stop["attempt"])
-    ours = (pl.col("run_id") == run) & (pl.col("attempt") == number)
+    ours = [pl.col(part) == stop[part] for part in STOP]
     rows = facts.phases.filter(ours).to_dicts()
     hours, usd = _rounded([int(row["gpu_ns"]) for row in rows], scope.price(run))
     count, job = (attempt or {}).get("gpu_count"), (attempt or {}).get("job_id")
@@ -124,7 +133,7 @@ def _listing(
     of_job = f", job {name(str(job))}" if job else ""
     cells = [
         (
-            str(row["phase"]),
+            _PHASES.get(row["phase"], said(row["phase"])),
             _at(row["from_ns"]),
             _at(row["to_ns"]),
             _took(row),
@@ -163,12 +172,12 @@ def _at(ns: int | None) -> str:
 
 
 def _took(row: dict[str, Any]) -> str:
-    start, end = row["from_ns"], row["to_ns"]
-    return "" if start is None or end is None else duration(end - start)
+    took = row["duration_ns"]
+    return "" if took is None else duration(took)
 
 
 def _span(rows: list[dict[str, Any]]) -> str:
-    spans = [(row["from_ns"], row["to_ns"]) for row in rows if row["to_ns"] is not None]
-    if not spans:
-        return ""
-    return duration(max(end for _, end in spans) - min(start for start, _ in spans))
+    """Return the time without a step: what is done again is steps."""
+    stood = [row["duration_ns"] for row in rows if row["phase"] != "recompute"]
+    known = [took for took in stood if took is not None]
+    return duration(sum(known)) if known else ""

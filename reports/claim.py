@@ -5,12 +5,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from analysis import Frames
-from analysis.allocations import Allocations
 from analysis.attempts import Attempts
 from analysis.gpus import Gpus
 from analysis.incidents import IncidentEvents, Incidents
 from analysis.interruptions import Interruptions
-from analysis.lost_time import LostTime
+from analysis.loss_phases import LossPhases
 from ingest.quoting import Quotes
 from ingest.tables import Failures, IngestedFiles, Table
 from reports import (
@@ -35,8 +34,7 @@ INPUTS: Final[tuple[type[Table], ...]] = (
     Interruptions,
     Attempts,
     Gpus,
-    Allocations,
-    LostTime,
+    LossPhases,
     Failures,
     IngestedFiles,
 )

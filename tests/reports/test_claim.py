@@ -6,12 +6,11 @@ from typing import Any
 
 import pytest
 
-from analysis.allocations import Allocations
 from analysis.attempts import Attempts
 from analysis.gpus import Gpus
 from analysis.incidents import IncidentEvents, Incidents
 from analysis.interruptions import Interruptions
-from analysis.lost_time import LostTime
+from analysis.loss_phases import LossPhases
 from ingest.quoting import Line, Quotes
 from ingest.tables import Failures, IngestedFiles, Table
 from reports import claim
@@ -35,6 +34,7 @@ def tables(host: str = "node-b12", message: str = MESSAGE) -> dict[Any, list[Row
     stopped = {
         "run_id": RUN,
         "attempt": 0,
+        "stop": 0,
         "incident_id": "abcd1234",
         "planned": False,
         "category": "hardware",
@@ -69,23 +69,23 @@ def tables(host: str = "node-b12", message: str = MESSAGE) -> dict[Any, list[Row
     line = spell | told | {"host": host, "time_ns": BROKE, "message": message}
     line |= {"file_id": "f", "time_quality": "exact", "line_count": 1, "occurrence": 0}
     line |= {"inferred": False, "action": "reboot_node"}
-    held = [
-        {"run_id": RUN, "rank": rank, "slot": rank, "role": "rank", "attempt": attempt}
-        | {"from_ns": start, "to_ns": end}
-        for rank in range(4)
-        for attempt, start, end in (
-            (0, START, BROKE + 60 * S),
-            (1, BROKE + 1770 * S, START + 9 * HOUR),
-        )
+    # 4 GPUs for 30 s, 60 s, none while queueing, 600 s; one GPU-hour done again
+    ends = {"hang": 30, "detect": 90, "decide": 100, "requeue": 1800, "start": 2400}
+    paid = {"hang": 120, "detect": 240, "start": 2400, "recompute": 3600}
+    starts = dict(zip(ends, [0, *ends.values()], strict=False))
+    phases = [
+        {"run_id": RUN, "attempt": 0, "stop": 0, "phase": phase}
+        | {"duration_ns": (ends[phase] - starts[phase]) * S if phase in ends else None}
+        | {"gpu_ns": paid.get(phase, 0) * S, "account": "restart"}
+        for phase in (*ends, "recompute")
     ]
-    again = {"run_id": RUN, "attempt": 0, "category": "recompute", "gpu_ns": HOUR}
+    others = phases[0] | {"phase": "second_order", "account": None}
     return {
         Incidents: [incident | told, incident | told | elsewhere],
         IncidentEvents: [event | {"incident_id": "abcd1234", "role": "root"}],
         Interruptions: [stopped],
         Attempts: [{"run_id": RUN, "attempt": 0, "gpu_count": 4, "job_id": "48217"}],
-        Allocations: held,
-        LostTime: [again | {"day": "2026-11-18", "basis": "step_parts"}],
+        LossPhases: [*phases, others],
         Gpus: [
             {"run_id": RUN, "attempt": 0, "rank": 3, "host": host, "gpu_uuid": UUID}
             | {"pci_address": "0000:5d:00", "from_ns": START, "to_ns": BROKE}
@@ -143,10 +143,10 @@ def test_it_costs_what_was_paid_in_each_phase(scope: Scope) -> None:
     assert page.headline.endswith("stopped run pod-a-main and cost 1.7667 GPU-hours,"
                                   " 4.42 USD.")  # fmt: skip
     said = text(page.html)
-    cells = re.findall(
-        r"until \D+?(?: [\d:. -]+)? ([\d.]+) (\w+) ([\d.]+) ([\d.]+)", said
-    )
-    assert [cell[2] for cell in cells] == ["0.0333", "0.0667", "0.0000", "0.6667"]
+    assert "last step to first sign 30.0 s 0.0333 0.08" in said
+    assert "to the end of the attempt 60.0 s 0.0667 0.17" in said
+    assert "to the first new step 600 s 0.6667 1.67" in said
+    assert "steps done again 1.0000 2.50" in said
     assert "together 40.0 min 1.7667 4.42" in said
     # 4 GPUs for 2400 s, paid for or not
     assert "stood without a step for 40.0 min: 2.67 GPU-hours" in said
