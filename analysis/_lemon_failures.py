@@ -11,6 +11,7 @@ from ingest.phrases import phrase
 _NOT_ITS_OWN: Final = ("user", "scheduler", "human", "maintenance")
 
 _NODE: Final = ["cluster", "host"]
+_STOP: Final = ["run_id", "attempt", "stop"]
 
 
 def node_failures(incidents: pl.DataFrame, events: pl.DataFrame) -> pl.DataFrame:
@@ -55,35 +56,34 @@ def _listed(rows: pl.DataFrame, column: str, name: str) -> pl.DataFrame:
 
 
 def held_up(
-    interruptions: pl.DataFrame, incidents: pl.DataFrame, attempts: pl.DataFrame
+    interruptions: pl.DataFrame, incidents: pl.DataFrame, phases: pl.DataFrame
 ) -> pl.DataFrame:
-    """Sum up what stood still by interruptions that are laid to a node.
+    """Sum up what interruptions cost that are laid to a node.
 
     Args:
         interruptions: Rows of Interruptions.
         incidents: Rows of Incidents.
-        attempts: Rows of Attempts, their cluster known.
+        phases: Rows of LossPhases.
 
     Returns:
-        A row for each node: `cluster`, `host`, `interruptions`, `lost_gpu_ns` and the
-        `run_id` that lost most. [ns]
+        A row for each node: `cluster`, `host`, `interruptions`, `lost_gpu_ns` (null
+        where no phase is known) and the `run_id` that lost most. [ns]
     """
     hosts = incidents.select("incident_id", *_NODE).drop_nulls("host")
-    sizes = attempts.select("run_id", "attempt", "gpu_count")
+    own = phases.filter(pl.col("account").is_not_null())
+    costs = own.group_by(_STOP).agg(lost=pl.col("gpu_ns").cast(pl.Int128).sum())
     stops = (
         interruptions.filter(~pl.col("planned"))
         .join(hosts, on="incident_id")
-        .join(sizes, on=["run_id", "attempt"], how="left")
+        .join(costs, on=_STOP, how="left")
     )
-    until = pl.coalesce("first_step_ns", "started_ns", "decided_ns")
-    since = pl.coalesce("last_step_end_ns", "decided_ns")
-    still = (until - since).clip(0).cast(pl.Int128) * pl.col("gpu_count")
     by_run = stops.group_by(*_NODE, "run_id").agg(
-        interruptions=pl.len().cast(pl.Int64), lost=still.sum(), known=still.count()
+        pl.col("lost").sum(),
+        interruptions=pl.len().cast(pl.Int64),
+        known=pl.col("lost").count(),
     )
-    ordered = by_run.sort(
-        [*_NODE, "lost", "run_id"], descending=[False, False, True, False]
-    )
+    order = [False, False, True, False]
+    ordered = by_run.sort([*_NODE, "lost", "run_id"], descending=order)
     is_known = pl.col("known").sum() > 0
     return ordered.group_by(_NODE, maintain_order=True).agg(
         pl.col("interruptions").sum(),

@@ -86,6 +86,6 @@ def _interruptions(
             category=category,
             amount=_ONE,
             is_repeated=pl.lit(value=False),
-            time_ns=pl.col("decided_ns"),
+            time_ns=pl.coalesce("decided_ns", "detected_ns", "last_step_end_ns"),
         )
     )

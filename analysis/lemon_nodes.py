@@ -7,7 +7,7 @@ import polars as pl
 
 from analysis._analysis import Analysis, Frames, Results, Thresholds
 from analysis._exposure import of_hosts
-from analysis._held_nodes import held_nodes, known_clusters
+from analysis._held_nodes import held_nodes
 from analysis._lemon_failures import held_up, node_failures
 from analysis.attempts import Attempts
 from analysis.gamma_poisson import fleet
@@ -15,6 +15,7 @@ from analysis.gpus import Gpus
 from analysis.incidents import IncidentEvents, Incidents
 from analysis.interrupt_rates import FEW_EVENTS
 from analysis.interruptions import Interruptions
+from analysis.loss_phases import LossPhases
 from ingest.tables import Table
 from ingest.tables import _columns as c
 
@@ -63,9 +64,8 @@ class LemonNodes(Table):
     )
     interruptions = c.tally("Interruptions that are laid to it.")
     lost_gpu_ns = c.gpu_time_ns(
-        "GPU time from the last completed step to the first new one (else from end to"
-        " start of attempts) in them, work that was done again left out; null where no"
-        " source tells how many GPUs stood still.",
+        "GPU time that they cost, all phases together, steps done again too; null where"
+        " none is known.",
         nullable=True,
     )
     run_id = c.identifier("Run that lost most of it.", nullable=True)
@@ -81,13 +81,14 @@ class LemonNodes(Table):
 
 def find_lemons(frames: Frames, thresholds: Thresholds) -> Results:
     """Hold the failures of each node against the rate of all others of its cluster."""
-    attempts = known_clusters(frames[Attempts], frames[Gpus]).collect()
     observed = of_hosts(held_nodes(frames[Attempts], frames[Gpus]).collect())
     failures = node_failures(
         frames[Incidents].collect(), frames[IncidentEvents].collect()
     )
     lost = held_up(
-        frames[Interruptions].collect(), frames[Incidents].collect(), attempts
+        frames[Interruptions].collect(),
+        frames[Incidents].collect(),
+        frames[LossPhases].collect(),
     )
     nodes = observed.select("cluster", "host", exposure_ns="node_time_ns").join(
         failures, on=["cluster", "host"], how="left"
@@ -168,7 +169,7 @@ ANALYSIS: Final = Analysis(
     name="lemon_nodes",
     version=1,
     describes="Nodes that fail more often than chance allows.",
-    inputs=(Attempts, Gpus, Incidents, IncidentEvents, Interruptions),
+    inputs=(Attempts, Gpus, Incidents, IncidentEvents, Interruptions, LossPhases),
     outputs=(LemonNodes,),
     compute=find_lemons,
     thresholds={"lemon_p": LEMON_P},

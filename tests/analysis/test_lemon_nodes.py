@@ -1,5 +1,6 @@
 """Nodes that fail too often: drawn fleets, drawn rates, and a published trace."""
 
+from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ from analysis.gamma_poisson import fleet
 from analysis.incidents import ANALYSIS as INCIDENTS
 from analysis.interruptions import Interruptions
 from analysis.lemon_nodes import ANALYSIS, LemonNodes
+from analysis.loss_phases import LossPhases
 from ingest.tables import Failures
 from ingest.times import DAY_NS
 from tests.analysis.failing import Row, Tables, ask, attempt, rows_of, tables, xid
@@ -65,15 +67,27 @@ def test_what_users_do_is_no_fault_of_the_node() -> None:
 
 
 def test_what_a_node_held_up_is_laid_to_it() -> None:
-    # r on a b c d (32 GPUs) fails at day 10 by 79 on a, and starts again at day 10.5
+    # r on a b c d fails at day 10 by 79 on a, and goes on at day 10.5: the phases of
+    # the stop cost 30 and 2 GPU-days, what others lost is no part of it
     held = [
-        attempt("r", 0, 0, 10, "a,b,c,d", last_step_end_ns=None),
+        attempt("r", 0, 0, 10, "a,b,c,d"),
         attempt("r", 1, 10.5, 20, "a,b,c,d", state="COMPLETED"),
     ]
-    rows = lemons(tables(held, [xid(79, 10, "a"), xid(79, 4, "b")]))
-    told = {row["host"]: row for row in rows.iter_rows(named=True)}
+    found = tables(held, [xid(79, 10, "a"), xid(79, 4, "b")])
+    stop = {"run_id": "r", "attempt": 0, "stop": 0, "planned": False}
+    phases = [("start", "restart", 30), ("recompute", "recompute", 2),
+              ("second_order", None, 500)]  # fmt: skip
+    found[LossPhases] = rows_of(
+        LossPhases,
+        [
+            stop
+            | {"phase": phase, "account": account, "gpu_ns": Decimal(days * DAY_NS)}
+            for phase, account, days in phases
+        ],
+    )
+    told = {row["host"]: row for row in lemons(found).iter_rows(named=True)}
     assert told["a"]["interruptions"] == 1
-    assert told["a"]["lost_gpu_ns"] == 32 * DAY_NS // 2
+    assert told["a"]["lost_gpu_ns"] == 32 * DAY_NS
     assert told["a"]["run_id"] == "r"
     assert told["b"]["lost_gpu_ns"] == 0
     assert told["a"]["p_value"] is None
