@@ -11,6 +11,9 @@ from ingest.phrases import phrase
 #: Hangs that the program itself began: its ranks asked for different things.
 _OF_SOFTWARE: Final = ("wrong_collective", "wrong_size")
 
+#: States of a job that goes on: that of one which another followed is out of date.
+_OPEN: Final = ("RUNNING", "COMPLETING", "SUSPENDED")
+
 #: Roles of incidents that are causes; what follows from others is not.
 _CAUSES: Final = ("root", "user")
 
@@ -86,6 +89,8 @@ def _of_state() -> pl.Expr:
     return (
         pl.when(pl.col("is_anew").fill_null(value=False))
         .then(pl.lit(anew))
+        .when(state.is_in(_OPEN))
+        .then(phrase("job state {}, although the run went on: its end is lost", state))
         .when(tells)
         .then(pl.coalesce(by, phrase("job state {}", state)))
         .when(pl.col("_has_nodes").fill_null(value=False))

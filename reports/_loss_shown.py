@@ -9,7 +9,7 @@ import polars as pl
 from analysis import Frames
 from analysis.loss_phases import PHASES, LossPhases
 from reports._ledger import Account
-from reports._numbers import duration
+from reports._numbers import duration, percent
 from reports._section import Scope
 from reports._words import plural
 from reports.dollars import NS_PER_GPU_HOUR, dollars, in_words
@@ -87,6 +87,22 @@ def numbers(rows: pl.DataFrame, found: Sequence[Account]) -> pl.DataFrame:
     return told.select(
         "phase", "stops", "known", "mean_s", "median_s", "gpu_hours", "usd"
     )
+
+
+def cost(rows: pl.DataFrame, scope: Scope) -> str:
+    """Say what unplanned interruptions cost, and in which phase most of it.
+
+    Args:
+        rows: Rows of LossPhases.
+        scope: The prices.
+    """
+    found = accounts(of_stops(rows), scope)
+    most = max(found, key=lambda one: one.gpu_ns, default=None)
+    usd = sum((one.usd for one in found), Decimal())
+    if most is None or not most.gpu_ns:
+        return ""
+    share = percent(most.usd / usd) if usd else ""
+    return f" Lost: {in_words(usd)}, {share} of it in the phase {most.category}."
 
 
 def second_order(rows: pl.DataFrame, scope: Scope) -> str:

@@ -115,7 +115,7 @@ def _query(scope: Scope) -> str:
 
 def _steps(shown: Sequence[Shown], lost: Shown, unit: Unit) -> pl.DataFrame:
     done, steps = 0, []
-    for one in shown:
+    for one in filter(lambda each: each.gpu_ns > 0, shown):
         steps.append(_bar(one, _loss_shown.WORDS[one.category][1], done, unit))
         done += one.gpu_ns
     return pl.DataFrame([*steps, _bar(lost, "paid", 0, unit)])
@@ -145,6 +145,8 @@ def _row(row: dict[str, object], one: Shown, unit: Unit) -> tuple[str, ...]:
 
 
 def _amounts(one: Shown, unit: Unit) -> tuple[str, str]:
+    if not one.gpu_ns:
+        return "0", "0"
     return f"{grouped(one.time)}{THIN}{unit.letter}", grouped(one.usd)
 
 

@@ -59,6 +59,7 @@ def build(frames: Frames, scope: Scope) -> Content:
         )
     return Content(
         heading=_heading(stops, attempts, _rate_charts.overall(frames, scope, of="run"))
+        + _loss_shown.cost(phases, scope)
         + _stop_evidence.untold(seen, attempts),
         paragraphs=[
             *_paragraphs(stops, incidents, rates, has_runs=attempts.height > 0),
