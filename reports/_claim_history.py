@@ -6,8 +6,10 @@ import polars as pl
 
 from analysis import Frames
 from analysis.incidents import Incidents
+from analysis.lemon_nodes import LemonNodes
 from reports._claim_facts import Facts
 from reports._claim_parts import NOT_KNOWN, Part, second
+from reports._numbers import significant
 from reports._runs import MOST_ROWS
 from reports._section import Column, Listing
 from reports._words import name, plural, said
@@ -43,7 +45,10 @@ def part(facts: Facts, frames: Frames) -> Part:
         title=_TITLE,
         heading=_heading(facts, counted, host),
         listings=_listing(counted),
-        paragraphs=_corrected(others.height - counted.height),
+        paragraphs=[
+            *_against_others(frames, host, cluster),
+            *_corrected(others.height - counted.height),
+        ],
     )
 
 
@@ -60,6 +65,29 @@ def _heading(facts: Facts, others: pl.DataFrame, host: str) -> str:
         f"{plural(others.height, 'more incident')} on node {name(host)}:"
         f" {same} of the same GPU, {alike} of the same code."
     )
+
+
+def _against_others(frames: Frames, host: str, cluster: str) -> list[str]:
+    """Return how often the node failed against the rate of all others."""
+    ours = (pl.col("host") == host) & (pl.col("cluster") == cluster)
+    rows = frames[LemonNodes].filter(ours).collect().to_dicts()
+    if not rows or rows[0]["expected"] is None or rows[0]["p_value"] is None:
+        return []
+    row = rows[0]
+    verdict = (
+        "more often than chance explains"
+        if row["is_lemon"]
+        else "no more often than chance explains"
+    )
+    return [
+        (
+            f"It failed {plural(row['failures'], 'time')} while runs held it, where the"
+            f" rate of the cluster's other nodes lets expect"
+            f" {significant(row['expected'], 2)}: {verdict}"
+            f" (p = {significant(row['p_value'], 2)}, the limit"
+            f" {significant(row['threshold_p_value'] or 0.0, 2)})."
+        )
+    ]
 
 
 def _corrected(count: int) -> list[str]:

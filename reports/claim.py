@@ -9,6 +9,7 @@ from analysis.attempts import Attempts
 from analysis.gpus import Gpus
 from analysis.incidents import IncidentEvents, Incidents
 from analysis.interruptions import Interruptions
+from analysis.lemon_nodes import LemonNodes
 from analysis.loss_phases import LossPhases
 from ingest.quoting import Quotes
 from ingest.tables import Failures, IngestedFiles, Table
@@ -34,6 +35,7 @@ INPUTS: Final[tuple[type[Table], ...]] = (
     Interruptions,
     Attempts,
     Gpus,
+    LemonNodes,
     LossPhases,
     Failures,
     IngestedFiles,

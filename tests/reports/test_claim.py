@@ -10,6 +10,7 @@ from analysis.attempts import Attempts
 from analysis.gpus import Gpus
 from analysis.incidents import IncidentEvents, Incidents
 from analysis.interruptions import Interruptions
+from analysis.lemon_nodes import LemonNodes
 from analysis.loss_phases import LossPhases
 from ingest.quoting import Line, Quotes
 from ingest.tables import Failures, IngestedFiles, Table
@@ -145,7 +146,7 @@ def test_it_costs_what_was_paid_in_each_phase(scope: Scope) -> None:
     said = text(page.html)
     assert "last step to first sign 30.0 s 0.0333 0.08" in said
     assert "to the end of the attempt 60.0 s 0.0667 0.17" in said
-    assert "to the first new step 600 s 0.6667 1.67" in said
+    assert "to the first new step 10.0 min 0.6667 1.67" in said
     assert "steps done again 1.0000 2.50" in said
     assert "together 40.0 min 1.7667 4.42" in said
     # 4 GPUs for 2400 s, paid for or not
@@ -183,6 +184,14 @@ def test_an_incident_that_stopped_nothing_says_so(scope: Scope) -> None:
     page = made(scope, rows)
     assert page.headline.endswith("no stop of a run is laid to it.")
     assert "is not known from this" in text(page.html)
+
+
+def test_a_node_that_fails_too_often_is_held_against_the_others(scope: Scope) -> None:
+    row = {"cluster": "pod-a", "host": "node-b12", "failures": 7, "expected": 0.6}
+    row |= {"p_value": 1e-5, "threshold_p_value": 0.001, "is_lemon": True}
+    said = text(made(scope, tables() | {LemonNodes: [row]}).html)
+    assert "It failed 7 times while runs held it" in said
+    assert "0.60: more often than chance explains (p = 0.000010" in said
 
 
 def test_hostile_names_add_nothing_but_text(scope: Scope) -> None:
