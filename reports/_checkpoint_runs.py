@@ -10,8 +10,8 @@ from reports._section import Column, Listing, Scope
 from reports._words import name, plural
 
 _SQL: Final = """\
-SELECT run_id, method, interval_ns, waste_ratio, saved_gpu_ns_per_day, mtbf_words
-FROM checkpoint_plans JOIN checkpoint_evidence USING (run_id)
+SELECT run_id, method, p.interval_ns, waste_ratio, saved_gpu_ns_per_day, mtbf_words
+FROM checkpoint_plans AS p JOIN checkpoint_evidence AS e USING (run_id)
 WHERE $runs AND method IN ('in_use', 'exact')
 ORDER BY run_id, method"""
 
