@@ -100,9 +100,8 @@ def _outside(rows: pl.DataFrame, held: pl.DataFrame) -> list[str]:
     free = rows.filter(pl.col("run_id").is_null())
     if held.is_empty() or free.is_empty():
         return []
-    return [
-        f"Outside runs they drew {_energy_words.joules(float(free['energy_j'].sum()))} more."
-    ]
+    amount = _energy_words.joules(float(free["energy_j"].sum()))
+    return [f"Outside runs they drew {amount} more."]
 
 
 def _heading(measured: pl.DataFrame, rows: pl.DataFrame) -> str:

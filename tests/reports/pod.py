@@ -20,6 +20,7 @@ from tests.reports.pod_links import links
 from tests.reports.pod_overlap import groups, hiding
 from tests.reports.pod_pipeline import bubbles
 from tests.reports.pod_plan import plan
+from tests.reports.pod_power import burned
 from tests.reports.pod_repairs import repairs
 from tests.reports.pod_replays import replays
 from tests.reports.pod_work import late, ledger, overlaps, slow, steps, waits
@@ -76,6 +77,7 @@ def pod(
         InterruptRates: rates(run, count),
         **stops(run),
         **power(run, host),
+        **burned(run, host),
         **files(run),
         **goodput(run),
         **hangs(run),

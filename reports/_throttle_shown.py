@@ -1,0 +1,215 @@
+"""GPUs that were slowed: how long, what for, and what it cost."""
+
+from decimal import Decimal
+from typing import Final
+
+import polars as pl
+
+from reports import _sql
+from reports._energy_charts import short
+from reports._numbers import THIN, compact, duration, percent, significant
+from reports._runs import MOST_ROWS
+from reports._section import About, Chart, Column, Listing, Scope
+from reports._texts import named, said_by
+from reports._words import listed, name, plural, said
+from reports.dollars import dollars, in_words
+
+#: Share of its time from which a GPU counts as slowed.
+_SLOWED_FROM: Final = 0.05
+
+_SQL: Final = """\
+SELECT run_id, host, gpu_uuid, cause, basis, throttled_ns, throttled_ratio,
+       mean_clock_mhz, mean_w, slowdown_ratio, lost_gpu_ns
+FROM throttling
+${where}ORDER BY throttled_ratio DESC, run_id, host, gpu_uuid, cause"""
+
+_CHART_SQL: Final = """\
+SELECT concat_ws(' ', host, gpu_uuid) AS who, cause, throttled_ratio
+FROM throttling
+${where}ORDER BY throttled_ratio DESC, who, cause
+LIMIT $most"""
+
+_ABOUT: Final = About(
+    definition="Counters of time slowed, whose falls are resets, over the time between"
+    " their first and last reading; else the share of the time in which a sample's"
+    " bit of the reason was set.",
+    source="NVML clock event reasons and their counters",
+    blind_spots="Bits miss what happens between samples. A GPU at its cap by plan is"
+    " slowed, too: what matters is whether it is slower than its peers.",
+)
+
+
+def slowed(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return what was slowed for a share of its time that counts, most first.
+
+    Args:
+        rows: Rows of Throttling.
+    """
+    some = rows.filter(pl.col("throttled_ratio") >= _SLOWED_FROM)
+    return some.sort(
+        ["throttled_ratio", "run_id", "host", "gpu_uuid", "cause"],
+        descending=[True, False, False, False, False],
+    )
+
+
+def sentence(rows: pl.DataFrame, scope: Scope) -> str:
+    """Return how many GPUs were slowed, for what, and what it cost.
+
+    Args:
+        rows: Rows of Throttling.
+        scope: Runs of the page, and their prices.
+    """
+    gpu = ("run_id", "cluster", "host", "gpu_uuid")
+    seen = rows.select(gpu).n_unique()
+    if not seen:
+        return (
+            "Whether GPUs were throttled is not known: no counters and no reasons of"
+            " lowered clocks were sampled."
+        )
+    some = slowed(rows)
+    if some.is_empty():
+        return (
+            f"None of {plural(seen, 'GPU')} was throttled for {percent(_SLOWED_FROM)}"
+            f" of its time or more.{_victims(rows)}"
+        )
+    causes = [said(cause) for cause in some["cause"].unique().sort().to_list()]
+    count = some.select(gpu).n_unique()
+    cost = _cost(some, scope)
+    held_up = (
+        f" As stragglers they held up others for {in_words(cost)}."
+        if cost
+        else " None of them was flagged as slower than its peers."
+    )
+    return (
+        f"{count} of {plural(seen, 'GPU')} {'was' if count == 1 else 'were'} throttled"
+        f" for {percent(_SLOWED_FROM)} of the time or more: {listed(causes)}."
+        f"{held_up}{_victims(rows)}"
+    )
+
+
+def _victims(rows: pl.DataFrame) -> str:
+    waiting = rows.filter("is_victim").select("host", "gpu_uuid").n_unique()
+    if not waiting:
+        return ""
+    return (
+        f" {plural(waiting, 'GPU')} drew little while busy and free of any cap: victims"
+        " that waited, not causes."
+    )
+
+
+def _cost(some: pl.DataFrame, scope: Scope) -> Decimal:
+    """Return what slow spells cost; a spell under two causes counts once."""
+    spells = some.drop_nulls("lost_gpu_ns").unique(
+        ["run_id", "host", "gpu_uuid", "lost_gpu_ns"], maintain_order=True
+    )
+    return sum(
+        (
+            dollars(int(lost), scope.price(run_id))
+            for run_id, lost in spells.select("run_id", "lost_gpu_ns").iter_rows()
+        ),
+        Decimal(),
+    )
+
+
+def charts(rows: pl.DataFrame, scope: Scope) -> list[Chart]:
+    """Return the GPUs slowed the most; nothing where none was.
+
+    Args:
+        rows: Rows of Throttling.
+        scope: Runs of the page.
+    """
+    from reports.charts import bars
+
+    gpu = pl.concat_str("host", "gpu_uuid", separator=" ", ignore_nulls=True)
+    some = slowed(rows).select(gpu.alias("who"), "cause", "throttled_ratio")
+    numbers = some.sort(
+        ["throttled_ratio", "who", "cause"], descending=[True, False, False]
+    ).head(MOST_ROWS)
+    if numbers.is_empty():
+        return []
+    drawn = numbers.select(
+        who=named("who"),
+        cause=said_by("cause", said),
+        label=said_by("who", short),
+        meaning=pl.lit("power"),
+        value=100 * pl.col("throttled_ratio"),
+        text=pl.concat_str(
+            said_by("throttled_ratio", percent),
+            pl.lit(", "),
+            said_by("cause", said),
+        ),
+    )
+    where = _sql.where(f"throttled_ratio >= {_SLOWED_FROM}", scope.sql())
+    tips = (("who", "GPU"), ("cause", "cause"), ("text", "of its time"))
+    return [
+        Chart(
+            name="power-throttled",
+            title=f"Share of its time that a GPU was throttled [{THIN}%{THIN}]",
+            summary=f"{plural(drawn.height, 'bar')}, the longest {drawn['text'][0]} of"
+            f" {drawn['label'][0]}.",
+            spec=bars.ranking(drawn, "share of the time [%]", tips),
+            numbers=numbers,
+            sql=_sql.filled(_CHART_SQL, where=where, most=str(MOST_ROWS)),
+            about=_ABOUT,
+            sample=f"{plural(numbers.height, 'GPU and cause', 'GPUs and causes')}",
+        )
+    ]
+
+
+def listings(rows: pl.DataFrame, scope: Scope) -> list[Listing]:
+    """Return the GPUs that were slowed, the most first; nothing where none was.
+
+    Args:
+        rows: Rows of Throttling.
+        scope: Runs of the page, and their prices.
+    """
+    some = slowed(rows)
+    if some.is_empty():
+        return []
+    shown = some.head(MOST_ROWS)
+    more = some.height - shown.height
+    where = _sql.where(f"throttled_ratio >= {_SLOWED_FROM}", scope.sql())
+    return [
+        Listing(
+            title="Throttled GPUs",
+            columns=_COLUMNS,
+            rows=[_row(row, scope) for row in shown.to_dicts()],
+            more=plural(more, "more row") if more else "",
+            sql=_sql.filled(_SQL, where=where),
+        )
+    ]
+
+
+_COLUMNS: Final = (
+    Column("GPU"),
+    Column("Run"),
+    Column("Cause"),
+    Column("Time", "Time throttled.", is_number=True),
+    Column("Share", "Of the time observed.", is_number=True),
+    Column("Known by"),
+    Column("Clock MHz", "Mean under load.", is_number=True),
+    Column("Mean W", "Under load.", is_number=True),
+    Column("Slower by", "Own work over its peers', less one.", is_number=True),
+    Column("Held up", "GPU time that this cost all ranks.", is_number=True),
+)
+
+
+def _row(row: dict[str, object], scope: Scope) -> tuple[str, ...]:
+    where = [str(found) for found in (row["host"], row["gpu_uuid"]) if found]
+    run_id, ratio, lost = str(row["run_id"]), row["slowdown_ratio"], row["lost_gpu_ns"]
+    cost = (
+        "" if lost is None else in_words(dollars(int(str(lost)), scope.price(run_id)))
+    )
+    clock, watts = row["mean_clock_mhz"], row["mean_w"]
+    return (
+        short(" ".join(where)),
+        name(run_id, 24),
+        said(str(row["cause"])),
+        duration(int(str(row["throttled_ns"]))),
+        percent(float(str(row["throttled_ratio"]))),
+        said(str(row["basis"])),
+        compact(clock) if isinstance(clock, float) else "not known",
+        significant(watts) if isinstance(watts, float) else "not known",
+        percent(ratio - 1) if isinstance(ratio, float) else "not flagged",
+        cost or "nothing flagged",
+    )
