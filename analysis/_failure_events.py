@@ -74,7 +74,8 @@ def _number_spells(lines: pl.LazyFrame, gap_ns: int, spell_ns: int) -> pl.LazyFr
 
 
 def _sum_up(lines: pl.LazyFrame) -> pl.LazyFrame:
-    worst = severity_rank().min().cast(pl.Int64)
+    is_told = pl.col("severity").is_not_null().any()
+    worst = pl.when(is_told).then(severity_rank().min().cast(pl.Int64))
     words = dict(enumerate(SEVERITIES))
     events = lines.with_columns(role=code_role()).group_by(*SPELL, "_spell", "_piece")
     summed = events.agg(
@@ -85,7 +86,7 @@ def _sum_up(lines: pl.LazyFrame) -> pl.LazyFrame:
         name=pl.col("name").min(),
         component=pl.col("component").min(),
         action=pl.col("action").min(),
-        severity=worst.replace_strict(words, return_dtype=pl.String),
+        severity=worst.replace_strict(words, default=None, return_dtype=pl.String),
         role=pl.col("role").min(),
     )
     number = pl.when(pl.col("first_ns").is_null()).then(-1 - pl.col("_spell"))

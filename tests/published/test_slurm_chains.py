@@ -40,7 +40,7 @@ def jobs_of(lines: tuple[str, ...]) -> list[Row]:
     return rows(held(read_lines(sacct.SOURCE, *lines)), Jobs)
 
 
-def framed(jobs: list[Row], run_of: str | None = None) -> pl.LazyFrame:
+def framed(jobs: list[Row], run_of: str | None = None) -> pl.DataFrame:
     """Jobs, each the only one of a run, or all of one run."""
     told = [job | {"run_id": run_of or job["job_id"]} for job in jobs]
     schema = Jobs.create_empty().schema
