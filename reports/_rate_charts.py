@@ -6,9 +6,9 @@ import polars as pl
 
 from analysis import Frames
 from analysis.interrupt_rates import FEW_EVENTS, InterruptRates
+from analysis.published_rates import PUBLISHED
 from reports import _sql
 from reports._numbers import significant
-from reports._published import PUBLISHED
 from reports._section import About, Chart, Scope
 from reports._texts import said_by
 from reports._words import name, plural
@@ -75,7 +75,7 @@ def chart(rates: pl.DataFrame) -> list[Chart]:
     numbers = pl.concat([ours, _published()])
     return [
         Chart(
-            name="interruptions-rates",
+            name="rates-peers",
             title="Failures per 1000 node-days, with 95 % intervals",
             summary=f"{plural(ours.height, 'rate')} of this lake above"
             f" {len(PUBLISHED)} published ones, each with its interval where counts"

@@ -3,9 +3,9 @@
 from typing import Final
 
 from analysis import Frames
+from analysis.published_rates import PUBLISHED
 from reports import _glossary
 from reports._numbers import significant, utc
-from reports._published import PUBLISHED
 from reports._section import Content, Notes, Scope, Section
 from reports._words import name, plural, said
 

@@ -3,7 +3,7 @@
 import pytest
 from scipy.stats import chi2
 
-from reports._published import PUBLISHED
+from analysis.published_rates import PUBLISHED
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,158 @@
+"""Sentences about rates: the finding, peers, changes, gaps."""
+
+from typing import Final
+
+import polars as pl
+
+from analysis import Frames
+from analysis.interrupt_rates import FEW_EVENTS
+from analysis.interruption_gaps import InterruptionGapFits
+from analysis.rate_changes import RateChanges
+from analysis.rate_comparisons import RateComparisons
+from reports._numbers import duration, significant
+from reports._rate_shown import Row, chance, mean_time, of_row
+from reports._section import Scope
+from reports._words import listed, name, plural, said
+
+_VERDICTS: Final = {
+    "higher": "more than",
+    "lower": "less than",
+    "not_told_apart": "not told apart from",
+}
+
+_COMPARISONS: Final = {"week": "week", "half": "the", "date": "since"}
+
+
+def heading(row: Row, frames: Frames) -> str:
+    """Return the finding: how often a run is interrupted, and beside whom.
+
+    Args:
+        row: The rate that the page leads with.
+        frames: The tables.
+    """
+    count, observed = row["count"], duration(row["exposure_ns"])
+    of_run = f"of {name(row['run_id'], 30)}"
+    if not count:
+        return (
+            f"No unplanned interruption in {observed} {of_run}: one in"
+            f" {duration(row['mtbf_low_ns'])} at most (95 %)."
+        )
+    if count < FEW_EVENTS:
+        return (
+            f"{plural(count, 'unplanned interruption')} in {observed} {of_run}: too few"
+            f" for a rate. One in {mean_time(row)} is compatible with it (95 %)."
+        )
+    rate = row["per_1000_node_days"]
+    told = f": {significant(rate)} per 1000 node-days" if rate is not None else ""
+    return f"One interruption in {mean_time(row)} {of_run}{told}{_beside(row, frames)}."
+
+
+def _beside(row: Row, frames: Frames) -> str:
+    """Say how the rate stands to published ones, in a clause."""
+    rows = _comparisons(row, frames)
+    parts = []
+    for verdict, words in _VERDICTS.items():
+        peers = rows.filter(pl.col("verdict") == verdict)
+        if peers.height:
+            names = [
+                f"{peer} ({significant(value)})"
+                for peer, value in peers.select(
+                    "peer", "peer_per_1000_node_days"
+                ).iter_rows()
+            ]
+            parts.append(f"{words} {listed(names)}")
+    return f", {listed(parts)}" if parts else ""
+
+
+def _comparisons(row: Row, frames: Frames) -> pl.DataFrame:
+    of_run = frames[RateComparisons].filter(
+        (pl.col("run_id") == row["run_id"])
+        & (pl.col("scope") == "run")
+        & (pl.col("level") == "interruption")
+    )
+    return of_run.sort("peer_per_1000_node_days", "peer", descending=True).collect()
+
+
+def paragraphs(row: Row, frames: Frames, scope: Scope) -> list[str]:
+    """Return what is said below the heading.
+
+    Args:
+        row: The rate that the page leads with.
+        frames: The tables.
+        scope: Runs of the page.
+    """
+    told = [_counts(row, frames), _changes(frames, scope), _gaps(row, frames)]
+    return [text for text in told if text]
+
+
+def _counts(row: Row, frames: Frames) -> str:
+    """Say what peers count, since rates of different things do not compare."""
+    if _comparisons(row, frames).is_empty():
+        return ""
+    return (
+        "Peers count different things: Llama 3 every unplanned stop of one job, Meta's"
+        " RSC-1 and RSC-2 job ends laid to hardware, which is what ours are held"
+        " against there; InfiniteHBD faults of nodes, held against our incidents."
+    )
+
+
+def _changes(frames: Frames, scope: Scope) -> str:
+    """Say which weeks, halves or dates differ from the rest."""
+    rows = scope.of_runs(frames[RateChanges], or_none=False).filter(
+        pl.col("scope") == "run"
+    )
+    tested = rows.filter(pl.col("q_value").is_not_null()).collect()
+    if tested.is_empty():
+        return (
+            "Whether a rate changed was not tested: that takes five events, and two"
+            " weeks or a date."
+        )
+    named = tested.filter(pl.col("verdict").is_in(["rose", "fell"])).sort(
+        "q_value", "change_ns", "category"
+    )
+    if named.is_empty():
+        return (
+            f"No change: of {plural(tested.height, 'comparison')} (each week with the"
+            " rest, the later half with the earlier, by cause) none differs by more"
+            " than chance."
+        )
+    return f"Changed: {listed([_change(one) for one in named.to_dicts()])}."
+
+
+def _change(one: Row) -> str:
+    kind = "" if one["category"] == "all" else f" by {said(one['category'])}"
+    ratio = one["rate_ratio"]
+    times = f" {significant(ratio, 2)} times" if ratio else ""
+    return (
+        f"{_COMPARISONS[one['comparison']]} {one['part']}, {one['level']}s{kind}"
+        f"{times} the rate of the rest ({chance(one['q_value'])} by chance)"
+    )
+
+
+def _gaps(row: Row, frames: Frames) -> str:
+    """Say whether stops come at a constant rate."""
+    fits = of_row(frames[InterruptionGapFits], row).collect()
+    if fits.is_empty() or fits["weibull_shape"][0] is None:
+        return ""
+    fit = fits.row(0, named=True)
+    shape = (
+        f"Weibull shape {significant(fit['weibull_shape'])}"
+        f" ({significant(fit['weibull_shape_low'])} to"
+        f" {significant(fit['weibull_shape_high'])})"
+    )
+    odds = chance(fit["exponential_p_value"])
+    trend = (
+        f" They have a trend ({chance(fit['trend_p_value'])} by chance)."
+        if fit["has_trend"]
+        else ""
+    )
+    if fit["verdict"] == "exponential_holds":
+        return (
+            f"Stops come as a constant rate lets expect: {shape}, such gaps {odds} by"
+            f" chance.{trend}"
+        )
+    how = "more in clusters" if fit["verdict"] == "clustered" else "more regularly"
+    return (
+        f"Stops come {how} than at a constant rate: {shape}, such gaps {odds}"
+        f" by chance. Means and projections hide that.{trend}"
+    )
