@@ -18,7 +18,8 @@ from pipeline.logs import harmless
 from pipeline.reporting import prices_of
 from pipeline.settings import Settings
 from reports._numbers import THIN
-from reports._plan_words import difference, in_words, priced, title
+from reports._plan_titles import title
+from reports._plan_words import difference, in_words, priced
 from reports.dollars import in_words as usd_in_words
 from reports.dollars import price_of, rate_in_words
 

@@ -7,7 +7,8 @@ import polars as pl
 
 from reports import _sql
 from reports._numbers import significant
-from reports._plan_words import difference, in_words, title
+from reports._plan_titles import title
+from reports._plan_words import difference, in_words
 from reports._section import About, Chart
 from reports._words import name, plural
 from reports.theme import Meaning
@@ -76,12 +77,12 @@ def chart(plan: pl.DataFrame, run_id: str) -> list[Chart]:
     return [
         Chart(
             name="plan-measured",
-            title="Measured over planned [1]",
+            title="Measured over planned, dashed: as planned [1]",
             summary=f"A bar for each of {lines}, from zero; a dashed line stands where"
             " what was measured is what was planned.",
             spec=ratios.beside_one(
                 _drawn(numbers, plan),
-                "measured over planned [1]; 1 is as planned",
+                "measured over planned [1]",
                 _TIPS,
             ),
             numbers=numbers,

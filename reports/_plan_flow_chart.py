@@ -46,12 +46,12 @@ def chart(flows: pl.DataFrame, run_id: str) -> list[Chart]:
     return [
         Chart(
             name="plan-flows",
-            title="Load of the fullest path over the mean [1]",
+            title="Load of the fullest path over the mean, dashed: even [1]",
             summary=f"Two bars for each of {plural(numbers.height, 'way')} to split a"
             " pair into flows: expected, and in the worst of 100 hashes; a dashed line"
             " stands where all paths are even.",
             spec=ratios.beside_one(
-                _drawn(numbers), "fullest path over mean [1]; 1 is even", _TIPS
+                _drawn(numbers), "fullest path over mean [1]", _TIPS
             ),
             numbers=numbers,
             sql=_sql.filled(_SQL, run=_sql.literal(run_id)),

@@ -8,42 +8,40 @@ from typing import Any, Final
 
 import polars as pl
 
-from analysis.plans import GROUPS
 from reports import _sql
-from reports._plan_words import difference, in_words, title
+from reports._plan_tables import TABLES, Shown
+from reports._plan_titles import title
+from reports._plan_words import difference, in_words
 from reports._runs import MOST_ROWS
 from reports._section import Column, Listing, Notes
 from reports._words import listed, plural
 from reports.dollars import in_words as usd_in_words
 
-#: Groups in words.
-_TITLES: Final[Mapping[str, str]] = {
-    "cost": "What time costs",
-    "compute": "Arithmetic",
-    "memory": "Memory",
-    "layout": "Layout, bubble, multiprocessors",
-    "traffic": "What each kind of parallelism sends",
-    "collectives": "An all-reduce over all ranks, by algorithm",
-    "fabric": "Racks, switches, fibre, flows",
-    "data": "Input",
-    "failures": "What breaks",
-    "checkpoints": "Checkpoints",
-    "power": "Power",
-}
-
 _COLUMNS: Final = (
     Column("Line"),
     Column("Planned", is_number=True),
     Column("Costs", is_number=True),
-    Column("Measured", is_number=True),
-    Column("Difference", is_number=True),
     Column("Worked out as"),
 )
 
+_BESIDE: Final = (
+    Column("Line"),
+    Column("Planned", is_number=True),
+    Column("Measured", is_number=True),
+    Column("Difference", is_number=True),
+    Column("Measured in"),
+)
+
 _SQL: Final = """\
-SELECT name, value, unit, measured, difference_ratio, formula, inputs, note
+SELECT section, name, value, unit, formula, inputs, note
 FROM plans
-WHERE run_id = $run AND section = $section
+WHERE run_id = $run AND section IN ($sections)
+ORDER BY number"""
+
+_MEASURED: Final = """\
+SELECT section, name, value, unit, measured, difference_ratio, measured_from
+FROM plans
+WHERE run_id = $run AND measured IS NOT NULL
 ORDER BY number"""
 
 #: How a line says what its card leaves open, and what is assumed instead.
@@ -52,33 +50,57 @@ _ASSUMED: Final = re.compile(r"(\w+ [^;(]+) \(assumed: ([^()]*(?:\([^()]*\))?[^(
 
 
 def listings(plan: pl.DataFrame, run_id: str) -> list[Listing]:
-    """Return a table for each group of lines that has any.
+    """Return what was measured, and the lines of the plan that say most.
 
     Args:
         plan: Rows of Plans of the run with their price, in order of the plan.
         run_id: The run.
     """
-    found = [_group(plan.filter(pl.col("section") == one), run_id) for one in GROUPS]
-    return [listing for listing in found if listing.rows]
+    tables = [_table(plan, run_id, one) for one in TABLES]
+    return [one for one in (_measured(plan, run_id), *tables) if one.rows]
 
 
-def _group(lines: pl.DataFrame, run_id: str) -> Listing:
-    """Return the lines of a group: measured ones before others, none that is empty."""
-    told = (pl.col("value") != 0) | pl.col("measured").is_not_null()
-    seen = lines.filter(told)
-    by_place = seen.sort(pl.col("measured").is_null(), "number").head(MOST_ROWS)
-    shown = by_place.sort("number")
-    group = lines["section"].to_list()[0] if lines.height else GROUPS[0]
-    more = lines.height - shown.height
+def _measured(plan: pl.DataFrame, run_id: str) -> Listing:
+    """Return measured lines, those with a source of their own before others."""
+    seen = plan.filter(pl.col("measured").is_not_null())
+    follows = pl.col("measured_from").str.starts_with("this line")
+    shown = seen.sort(follows, "number").head(MOST_ROWS).sort("number")
     return Listing(
-        title=_TITLES[group],
+        title="Planned and measured",
+        columns=_BESIDE,
+        rows=[
+            (
+                title(row["name"]),
+                in_words(row["value"], row["unit"]),
+                in_words(row["measured"], row["unit"]),
+                difference(row["difference_ratio"]),
+                row["measured_from"],
+            )
+            for row in shown.iter_rows(named=True)
+        ],
+        more=_more(seen.height - shown.height),
+        sql=_sql.filled(_MEASURED, run=_sql.literal(run_id)),
+    )
+
+
+def _table(plan: pl.DataFrame, run_id: str, told: Shown) -> Listing:
+    lines = plan.filter(pl.col("section").is_in(told.sections))
+    shown = lines.filter(pl.col("name").is_in(told.lines), pl.col("value") != 0)
+    return Listing(
+        title=told.title,
         columns=_COLUMNS,
         rows=[_row(row) for row in shown.iter_rows(named=True)],
-        more=f"{plural(more, 'more line')}, some of which nothing tells"
-        if more
-        else "",
-        sql=_sql.filled(_SQL, run=_sql.literal(run_id), section=_sql.literal(group)),
+        more=_more(lines.height - shown.height),
+        sql=_sql.filled(
+            _SQL,
+            run=_sql.literal(run_id),
+            sections=", ".join(map(_sql.literal, told.sections)),
+        ),
     )
+
+
+def _more(count: int) -> str:
+    return plural(count, "more line") if count else ""
 
 
 def _row(row: Mapping[str, Any]) -> tuple[str, ...]:
@@ -87,8 +109,6 @@ def _row(row: Mapping[str, Any]) -> tuple[str, ...]:
         title(row["name"]),
         in_words(row["value"], row["unit"]),
         "\N{EN DASH}" if usd is None else usd_in_words(Decimal(str(usd))),
-        in_words(row["measured"], row["unit"]),
-        difference(row["difference_ratio"]),
         row["formula"],
     )
 

@@ -9,7 +9,6 @@ import polars as pl
 
 from ingest.times import SECOND_NS
 from reports._numbers import THIN, compact, duration, grouped, percent, significant
-from reports._words import said
 from reports.dollars import Price, dollars, energy_dollars, price_of
 
 #: Unit of time on GPUs, and how a person counts it.
@@ -33,21 +32,6 @@ _TINY: Final = 1e-9
 
 #: Units that stand behind a number with k, M or G.
 _COMPACT: Final = ("B", "B/s", "W", "J")
-
-#: Words of names as they are written, longer ones first.
-_WRITTEN: Final = (
-    ("one ms per step", "1 ms of every step"),
-    ("100 ms per step", "100 ms of every step"),
-    ("best interval saves a day", "best interval saves, a day"),
-    ("communication sm", "SMs for communication:"),
-    ("infinite hbd", "InfiniteHBD"),
-    ("llama 3", "Llama 3"),
-    ("rsc ", "RSC-"),
-    ("mfu", "MFU"),
-    ("mtbf", "MTBF"),
-    ("flops", "FLOPs"),
-    ("gpus", "GPUs"),
-)
 
 
 def priced(rows: pl.DataFrame, prices: Mapping[str, Price]) -> pl.DataFrame:
@@ -85,14 +69,6 @@ def _usd(value: float | None, unit: str, price: Price) -> float | None:
     return None if amount is None or amount > _MOST_USD else float(amount)
 
 
-def title(name: str) -> str:
-    """Return the name of a line in words."""
-    words = said(name)
-    for identifier, written in _WRITTEN:
-        words = words.replace(identifier, written)
-    return words[:1].upper() + words[1:]
-
-
 def in_words(value: float | None, unit: str) -> str:
     """Return a value with its unit as a person would say it."""
     if value is None:
@@ -102,7 +78,7 @@ def in_words(value: float | None, unit: str) -> str:
     if unit == "s":
         return duration(value * SECOND_NS) if _is_plain(value) else _precise(value, "s")
     if unit in _COMPACT:
-        amount = compact(value) if _is_plain(value) else f"{value:.3g}"
+        amount = compact(value) if _is_plain(value) else _exponent(value)
         apart = "" if amount[-1].isalpha() else THIN
         return f"{amount}{apart}{unit}"
     return _compact(value) if unit == "1" else f"{_compact(value)}{THIN}{unit}"
@@ -113,8 +89,14 @@ def _is_plain(value: float) -> bool:
     return not value or _TINY <= abs(value) < _LARGE
 
 
+def _exponent(value: float) -> str:
+    """Return a number of any size by its exponent, as 3.79e25."""
+    digits, _, power = f"{value:.2e}".partition("e")
+    return f"{digits}e{int(power)}"
+
+
 def _precise(value: float, unit: str) -> str:
-    return f"{value:.3g}{THIN}{unit}"
+    return f"{_exponent(value)}{THIN}{unit}"
 
 
 def _gpu_time(seconds: float) -> str:
@@ -125,7 +107,7 @@ def _gpu_time(seconds: float) -> str:
 
 def _compact(value: float) -> str:
     if abs(value) >= _LARGE or 0 < abs(value) < _SMALL:
-        return f"{value:.3g}"
+        return _exponent(value)
     if value.is_integer() and abs(value) < _WHOLE_BELOW:
         return grouped(int(value))
     return compact(value)

@@ -10,7 +10,7 @@ from analysis import Frames
 from analysis.flow_collisions import FlowCollisions
 from analysis.plans import Plans
 from reports import _plan_chart, _plan_flow_chart, _plan_listings
-from reports._numbers import significant
+from reports._numbers import percent, significant
 from reports._plan_words import difference, in_words, priced
 from reports._runs import of_runs
 from reports._section import Content, Scope, Section
@@ -108,7 +108,7 @@ def _about(plan: pl.DataFrame) -> list[str]:
         said.insert(
             0,
             f"{plural(measured.len(), 'line')} were measured, too: {near} of them"
-            f" within {AS_PLANNED:.0%} of the plan.",
+            f" within {percent(AS_PLANNED)} of the plan.",
         )
     return said
 
