@@ -87,3 +87,50 @@ def holes(walked: pl.DataFrame) -> pl.DataFrame:
     """Return what swept ranges leave out: first and after are those samples."""
     beyond = walked.filter(pl.col("first") > pl.col("reach"))
     return beyond.with_columns(first="reach", after="first").drop("reach")
+
+
+def rereads(walked: pl.DataFrame, by: Sequence[str], order: str) -> pl.DataFrame:
+    """Return what is read again, beside who read it last before.
+
+    Ranges that share samples are cut where any of them starts or ends: then two pieces
+    are the same or share nothing, and all but the first in order are read again.
+
+    Args:
+        walked: What `swept` returns.
+        by: Columns that tell sets of samples apart.
+        order: Column that tells which of two reads came first.
+
+    Returns:
+        Columns of walked without reach: first and after of the pieces, and `other_`
+        columns of the read before.
+    """
+    others = [name for name in walked.columns if name.startswith("other_")]
+    holders = [name.removeprefix("other_") for name in others]
+    block = (pl.col("first") >= pl.col("reach")).fill_null(value=True).cum_sum()
+    numbered = walked.with_columns(_block=block).drop(others, "reach")
+    shared = numbered.filter(pl.len().over("_block") > 1)
+    pieces = _cut(shared).sort("_block", "first", order)
+    piece = ["_block", "first"]
+    before = [pl.col(n).shift(1).over(piece).name.prefix("other_") for n in holders]
+    nth = pl.int_range(pl.len()).over(piece)
+    told = pieces.with_columns(*before, _nth=nth).filter(pl.col("_nth") > 0)
+    return told.select(*by, *holders, "first", "after", *others)
+
+
+def _cut(shared: pl.DataFrame) -> pl.DataFrame:
+    """Cut ranges of a block at every end of another."""
+    ends = pl.concat(
+        [shared.select("_block", at=end) for end in ("first", "after")]
+    ).unique()
+    edges = ends.sort("_block", "at").with_columns(_edge=pl.int_range(pl.len()))
+    starts = edges.rename({"at": "first", "_edge": "_from"})
+    stops = edges.rename({"at": "after", "_edge": "_to"})
+    both = shared.join(starts, on=["_block", "first"]).join(
+        stops, on=["_block", "after"]
+    )
+    spread = both.drop("first", "after").with_columns(
+        _edge=pl.int_ranges("_from", "_to")
+    )
+    pieces = spread.explode("_edge").drop("_from", "_to")
+    bounds = edges.select("_edge", first="at", after=pl.col("at").shift(-1))
+    return pieces.join(bounds, on="_edge")

@@ -12,7 +12,10 @@ FAULT: Final = (
     *("first", "after", "samples", "other_attempt", "other_step"),
 )
 
-_HOLDER: Final = ("step", "attempt")
+_AGAIN: Final = (
+    *(*PASS, "first", "after", "step", "attempt"),
+    *("other_step", "other_attempt"),
+)
 
 
 def again_in_steps(batches: pl.DataFrame) -> pl.DataFrame:
@@ -35,45 +38,35 @@ def again(
     inside: pl.DataFrame,
     passes: pl.DataFrame,
     kept: pl.DataFrame,
-) -> pl.DataFrame:
-    """Return the samples that the kept steps gave twice: columns of FAULT.
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Return the samples that the kept steps gave twice.
 
     Without an epoch a sample may be read again because a new pass began: then repeats
     are judged up to the step that begins with the first sample again, and only where
-    samples come in order. At the end of a pass a sampler may fill up the last batches:
-    fewer samples than replicas there are no fault.
+    samples come in order. In the last step of a pass, samplers fill up batches with
+    samples of its first: fewer than there are replicas are no fault.
 
     Args:
-        crossed: What `repeats` finds between kept steps, of `_HOLDER`.
+        crossed: What `rereads` finds between kept steps.
         inside: What `again_in_steps` finds in kept steps.
-        passes: What `passes_of` returns, with has_ended.
+        passes: What `passes_of` returns.
         kept: Kept steps: run_id, step, expected, resumed.
+
+    Returns:
+        The faults, columns of FAULT, and what fills up: run_id and samples.
     """
-    found = pl.concat([_between(crossed), _within(inside)])
-    about = passes.select(*PASS, "is_ordered", "lowest", "last_step", "has_ended")
+    found = pl.concat([crossed.select(_AGAIN), _within(inside).select(_AGAIN)])
+    about = passes.select(*PASS, "is_ordered", "lowest", "last_step")
     joined = found.join(about, on=list(PASS), how="left", nulls_equal=True).join(
         kept.select("run_id", "step", "expected", "resumed"), on=["run_id", "step"]
     )
     judged = _before_wraps(joined)
     length = pl.col("after") - pl.col("first")
     total = length.sum().over(*PASS, "step")
-    fills_up = (
-        pl.col("has_ended")
-        & (pl.col("step") == pl.col("last_step"))
-        & (total < pl.col("expected"))
-    )
-    return _collected(judged.filter(~fills_up), "given_twice")
-
-
-def _between(crossed: pl.DataFrame) -> pl.DataFrame:
-    later = pl.col("step") >= pl.col("other_step")
-    told = {
-        "step": pl.max_horizontal("step", "other_step"),
-        "attempt": pl.when(later).then("attempt").otherwise("other_attempt"),
-        "other_step": pl.min_horizontal("step", "other_step"),
-        "other_attempt": pl.when(later).then("other_attempt").otherwise("attempt"),
-    }
-    return crossed.select(*PASS, "first", "after", **told)
+    at_end = pl.col("step") == pl.col("last_step")
+    marked = judged.with_columns(_fills=at_end & (total < pl.col("expected")))
+    filling = marked.filter("_fills").group_by("run_id").agg(samples=length.sum())
+    return _collected(marked.filter(~pl.col("_fills")), "given_twice"), filling
 
 
 def _within(inside: pl.DataFrame) -> pl.DataFrame:
@@ -118,7 +111,7 @@ def left_out(
     row is missing from its first step to its last.
 
     Args:
-        holes: What `holes` finds between kept steps, of `_HOLDER`.
+        holes: What `holes` finds between kept steps, by step and attempt.
         passes: What `passes_of` returns.
         order: What `kept_order` returns.
 

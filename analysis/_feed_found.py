@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from analysis._feed_cover import PASS, holes, merged, repeats, swept
+from analysis._feed_cover import PASS, holes, merged, rereads, swept
 from analysis._feed_faults import (
     FAULT,
     again,
@@ -49,6 +49,7 @@ class Found(NamedTuple):
         faults: Columns of FAULT, ranks, dp_ranks, batches, replicas, is_settled.
         passes: What is known of each pass.
         unjudged: Samples in no read that are not judged: run_id, samples.
+        filling: Samples that fill up last batches: run_id, samples.
         ended: Passes that are over.
     """
 
@@ -56,6 +57,7 @@ class Found(NamedTuple):
     faults: pl.DataFrame
     passes: pl.DataFrame
     unjudged: pl.DataFrame
+    filling: pl.DataFrame
     ended: pl.DataFrame
 
 
@@ -68,7 +70,7 @@ def go_through(reads: Reads) -> Gone:
 def _portion(rows: pl.DataFrame) -> Gone:
     told = given(rows)
     ranged = told.batches.filter(pl.col("first").is_not_null())
-    hashed = told.batches.filter(
+    hashed = told.rows.filter(
         pl.col("first").is_null() & pl.col("batch_hash").is_not_null()
     )
     return Gone(
@@ -96,10 +98,8 @@ def judge(gone: Gone, attempts: pl.DataFrame, runs: pl.DataFrame) -> Found:
     free = holes(walked)
     passes = passes_of(spans, free)
     over = ended(passes, spans, free, order)
-    is_over = over.select(PASS).with_columns(has_ended=pl.lit(value=True))
-    known = passes.join(is_over, on=list(PASS), how="left", nulls_equal=True)
-    known = known.with_columns(pl.col("has_ended").fill_null(value=False))
-    twice = again(repeats(walked), _of(gone.twice, kept), known, kept)
+    crossed = rereads(walked, PASS, "step")
+    twice, filling = again(crossed, _of(gone.twice, kept), passes, kept)
     out, unjudged = left_out(free, passes, order)
     hashes = hashes_again(_of(gone.hashed, kept), kept)
     found = named(pl.concat([twice, out, hashes.select(FAULT)]), facts)
@@ -110,7 +110,7 @@ def judge(gone: Gone, attempts: pl.DataFrame, runs: pl.DataFrame) -> Found:
     told = all_found.join(extra, on=by, how="left", nulls_equal=True)
     at_odds = _of(gone.disputed, kept)
     faults = pl.concat([told, _odds(at_odds)], how="diagonal")
-    return Found(facts, faults, passes, unjudged, over)
+    return Found(facts, faults, passes, unjudged, filling, over)
 
 
 def _of(rows: pl.DataFrame, kept: pl.DataFrame) -> pl.DataFrame:

@@ -18,11 +18,13 @@ class Given(NamedTuple):
     Attributes:
         batches: A row per batch of a replica that its ranks agree on: REPLICA, rank
             (the least that read it), BATCH and SIZES.
+        rows: The same by rank.
         disputed: Replicas whose ranks disagree: REPLICA, ranks (those in the
             minority, all where there is none), is_settled (whether most agree).
     """
 
     batches: pl.DataFrame
+    rows: pl.DataFrame
     disputed: pl.DataFrame
 
 
@@ -40,11 +42,11 @@ def given(rows: pl.DataFrame) -> Given:
     told = rows.unique([*REPLICA, "rank", *BATCH])
     one_rank = told.select(REPLICA).is_duplicated().not_().all()
     if one_rank or told["rank"].null_count() == told.height:
-        return Given(_batches(told), _nobody(told))
+        return Given(_batches(told), told, _nobody(told))
     of_ranks = _signatures(told, REPLICA)
     disputed = _disputed(of_ranks, _hash_signatures(told))
     agreed = _agreed(told, of_ranks, disputed)
-    return Given(_batches(agreed), disputed)
+    return Given(_batches(agreed), agreed, disputed)
 
 
 def _signatures(told: pl.DataFrame, by: tuple[str, ...]) -> pl.DataFrame:

@@ -17,11 +17,13 @@ def hashes_again(hashed: pl.DataFrame, kept: pl.DataFrame) -> pl.DataFrame:
     when a new pass begins: repeats are judged up to the step that repeats the first.
 
     Args:
-        hashed: Batches of kept steps without a range: STEP, rank, PASS, batch_hash.
+        hashed: Batches of kept steps without a range, by rank: STEP, replica, rank,
+            PASS, batch_hash.
         kept: Kept steps: run_id, step, resumed.
     """
-    by = ["step", "rank", "replica"]
-    ordered = hashed.sort(*_HASH, *by)
+    by = ["attempt", "step", "replica"]
+    batches = hashed.group_by(*_HASH, *by).agg(ranks=pl.col("rank").unique())
+    ordered = batches.sort(*_HASH, "step", "replica")
     first = [pl.col(name).first().over(_HASH) for name in ("step", "attempt")]
     marked = ordered.with_columns(
         *[one.name.prefix("other_") for one in first],
@@ -47,7 +49,7 @@ def _collected(rows: pl.DataFrame) -> pl.DataFrame:
     by = ["run_id", "attempt", "step", "dataset", "epoch"]
     found = rows.group_by(by).agg(
         pl.col("other_attempt", "other_step").sort_by("other_step").last(),
-        ranks=pl.col("rank").unique().sort(),
+        ranks=pl.col("ranks").explode().unique().sort(),
         batches=pl.len().cast(pl.Int64),
     )
     unknown = [pl.lit(None, pl.Int64).alias(n) for n in ("first", "after", "samples")]

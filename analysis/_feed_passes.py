@@ -10,10 +10,13 @@ from analysis._feed_cover import PASS, merged
 #: feed is one in order. Steps of a shuffled feed span the data set: nearly none does.
 ORDERED_FROM: Final = 0.8
 
-#: Neighbouring steps below which a shuffled feed may look ordered by chance, and must
-#: leave little out to be taken for one in order. [1]
+#: Share of the samples of a step that follow another of it, from which on a feed is
+#: one in order. Hardly any does where samples are shuffled. [1]
+JOINED_FROM: Final = 0.5
+
+#: Below these counts a shuffled feed may look ordered by chance. [1]
 _FEW_PAIRS: Final = 20
-_DENSE_FROM: Final = 0.5
+_FEW_SAMPLES: Final = 8
 
 #: Holes of a pass, as a share of its steps, above which its samples are not numbered
 #: one by one, or its ends are counted as inside: no hole says anything then.
@@ -40,6 +43,7 @@ def passes_of(spans: pl.DataFrame, holes: pl.DataFrame) -> pl.DataFrame:
             pl.col("first").min(),
             pl.col("after").max(),
             samples=(pl.col("after") - pl.col("first")).sum(),
+            spans=pl.len().cast(pl.Int64),
         )
         .sort(*PASS, "step")
     )
@@ -51,7 +55,8 @@ def passes_of(spans: pl.DataFrame, holes: pl.DataFrame) -> pl.DataFrame:
         last_step=pl.col("step").max(),
         most=pl.col("samples").max(),
         lowest=pl.col("first").min(),
-        _length=pl.col("after").max() - pl.col("first").min(),
+        _joined=(pl.col("samples") - pl.col("spans")).sum(),
+        _could=(pl.col("samples") - 1).sum(),
         _pairs=pl.col("_follows").count(),
         _ordered=pl.col("_follows").sum(),
     )
@@ -62,14 +67,19 @@ def passes_of(spans: pl.DataFrame, holes: pl.DataFrame) -> pl.DataFrame:
 
 
 def _judged(passes: pl.DataFrame) -> pl.DataFrame:
-    pairs = pl.col("_pairs")
-    follows = pl.col("_ordered") >= ORDERED_FROM * pairs
-    dense = pl.col("covered") >= _DENSE_FROM * pl.col("_length")
+    """Judge the order of each data set by all its passes: one loader reads them."""
+    pairs, ordered, joined, could = (
+        pl.col(f"_{name}").sum().over("run_id", "dataset")
+        for name in ("pairs", "ordered", "joined", "could")
+    )
+    follows = ordered >= ORDERED_FROM * pairs
+    joins = (could >= _FEW_SAMPLES) & (joined >= JOINED_FROM * could)
+    alone = (could < _FEW_SAMPLES) & (pairs >= _FEW_PAIRS)
     limit = (SPARSE_FROM * pl.col("steps_count")).clip(_FEW_HOLES)
     return passes.with_columns(
-        is_ordered=follows & (dense | (pairs >= _FEW_PAIRS)),
+        is_ordered=follows & (joins | alone),
         is_dense=pl.col("holes_count") <= limit,
-    ).drop("_length", "_pairs", "_ordered")
+    ).drop("_pairs", "_ordered", "_joined", "_could")
 
 
 def covered(spans: pl.DataFrame, by: tuple[str, ...]) -> pl.DataFrame:

@@ -30,6 +30,7 @@ def blind_spots(
         _of_passes(found),
         _of_ends(found.ended),
         _of_holes(found.unjudged),
+        _of_filling(found.filling),
         _of_hashes(gone.hashed),
         _of_rows(lost),
     ]
@@ -161,6 +162,17 @@ def _of_holes(unjudged: pl.DataFrame) -> pl.DataFrame:
         unjudged,
         phrase(
             "{} samples are in no row, where rows are missing or numbers leave gaps",
+            _text("samples"),
+        ),
+    )
+
+
+def _of_filling(filling: pl.DataFrame) -> pl.DataFrame:
+    return _told(
+        filling,
+        phrase(
+            "{} samples came again in the last step of a pass: fewer than replicas, as"
+            " samplers fill up",
             _text("samples"),
         ),
     )

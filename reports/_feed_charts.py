@@ -101,7 +101,7 @@ def _faults(
         .sort("kind", "from_step")
     )
     drawn = numbers.select(
-        label=said_by("kind", lambda kind: KINDS[kind][1]),
+        label=said_by("kind", KINDS.__getitem__),
         step="from_step",
         steps=_steps(width),
         count=said_by("faults", grouped),
@@ -155,7 +155,8 @@ def _taken(kept: pl.DataFrame, width: int, scope: Scope) -> list[Chart]:
         Chart(
             name="feed-steps",
             title="What input and uneven documents take of each step [%]",
-            summary=f"{plural(len(colours), 'line')} over {plural(kept.height, 'step')}.",
+            summary=f"{plural(len(colours), 'line')} over"
+            f" {plural(kept.height, 'step')}.",
             spec=drawings.ranges(_drawn(numbers, width), _TITLE, colours, tips),
             numbers=numbers,
             sql=_sql.filled(_TAKEN_SQL, width=str(width), where=where),

@@ -62,7 +62,7 @@ def _row(row: dict[str, object], scope: Scope) -> tuple[str, ...]:
     return (
         name(run_id, 24),
         f"{grouped(int(str(row['step'])))} ({row['attempt']})",
-        KINDS[str(row["kind"])][0],
+        KINDS[str(row["kind"])],
         name(str(ranks), 40) if ranks else "not known",
         grouped(samples) if isinstance(samples, int) else "not known",
         free if paid is None else in_words(paid),

@@ -11,13 +11,22 @@ from reports._section import Scope
 from reports._words import listed, name, plural
 from reports.dollars import dollars, in_words
 
-#: Kinds of fault in words: one, and several.
+#: Kinds of fault in words.
 KINDS: Final = {
-    "given_twice": ("sample given twice", "steps with samples given twice"),
-    "left_out": ("sample left out", "steps with samples left out"),
+    "given_twice": "given twice",
+    "left_out": "left out",
+    "ranks_disagree": "ranks disagree",
+    "restart_repeats": "restart repeats",
+    "restart_skips": "restart skips",
+}
+
+#: The same counted: one, and several.
+_COUNTED: Final = {
+    "given_twice": ("step with samples given twice", "steps with samples given twice"),
+    "left_out": ("step with samples left out", "steps with samples left out"),
     "ranks_disagree": ("step whose ranks disagree", "steps whose ranks disagree"),
-    "restart_repeats": ("restart that repeats", "steps that a restart repeats"),
-    "restart_skips": ("restart that skips", "restarts that skip"),
+    "restart_repeats": ("step that a restart repeats", "steps that a restart repeats"),
+    "restart_skips": ("restart that skips samples", "restarts that skip samples"),
 }
 
 
@@ -31,8 +40,8 @@ def heading(feeds: pl.DataFrame, faults: pl.DataFrame, whose: str) -> str:
     """
     steps = plural(int(feeds["steps_count"].sum()), "step")
     if faults.height == 1:
-        told = str(faults["evidence"][0])
-        return f"The data feed{whose} went wrong once in {steps}: {name(told, 160)}."
+        told = _once(faults.row(0, named=True))
+        return f"The data feed{whose} went wrong once in {steps}: {told}."
     if faults.height:
         return (
             f"The data feed{whose} went wrong in {steps}: {listed(_counts(faults), 5)}."
@@ -48,16 +57,27 @@ def heading(feeds: pl.DataFrame, faults: pl.DataFrame, whose: str) -> str:
     )
 
 
+def _once(fault: dict[str, object]) -> str:
+    """Return a fault in words, its ranks or samples counted."""
+    found = fault["samples_count"]
+    many = plural(found, "sample") if isinstance(found, int) else "a batch"
+    ranks = name(str(fault["ranks"]), 40) if fault["ranks"] else "not known"
+    said = {
+        "given_twice": f"{many} came twice",
+        "left_out": f"{many} missing",
+        "ranks_disagree": f"ranks {ranks} had another batch than their replica",
+        "restart_repeats": f"the restart gave {many} again",
+        "restart_skips": f"the restart skipped {many}",
+    }
+    step = grouped(int(str(fault["step"])))
+    return f"{said[str(fault['kind'])]} in step {step}"
+
+
 def _counts(faults: pl.DataFrame) -> list[str]:
     counted = (
         faults["kind"].value_counts().sort(["count", "kind"], descending=[True, False])
     )
-    return [plural(count, *KINDS[kind]) for kind, count in counts_of(counted)]
-
-
-def counts_of(counted: pl.DataFrame) -> list[tuple[str, int]]:
-    """Return kinds with how many of each."""
-    return [(str(kind), int(count)) for kind, count in counted.iter_rows()]
+    return [plural(count, *_COUNTED[kind]) for kind, count in counted.iter_rows()]
 
 
 def _number(feeds: pl.DataFrame) -> str:
@@ -112,8 +132,8 @@ def _stalls(feeds: pl.DataFrame, scope: Scope) -> str:
     booked = known["data_stall_gpu_ns"].cast(pl.Int128).sum()
     all_of_it = (
         f" The account data stall holds {duration(float(booked))} of GPU time,"
-        f" {cost(known, 'data_stall_gpu_ns', scope) or 'without a price'}, what is"
-        " always there included."
+        f" {cost(known, 'data_stall_gpu_ns', scope)}, with the little that every step"
+        " takes."
         if booked
         else ""
     )
