@@ -11,6 +11,7 @@ from analysis._ledger_cells import attach_traces, cut_cells, gaps
 from analysis._ledger_days import sum_by_day
 from analysis._ledger_gathered import Gathered
 from analysis._ledger_ladder import weigh
+from analysis._ledger_returns import split_gaps
 from analysis._ledger_seats import SEAT, at_seats, own_seats, share_seats
 from analysis._ledger_stalls import stalls_in_gaps
 from analysis._ledger_zones import zones
@@ -31,11 +32,13 @@ class Ledger:
     Attributes:
         seats: What `number_seats` returns.
         fronts: What `frontiers` returns.
+        returns: What `find_returns` returns.
         checkpoints: Rows of Checkpoints, each with its attempt.
     """
 
     seats: pl.LazyFrame
     fronts: pl.LazyFrame
+    returns: pl.LazyFrame
     checkpoints: pl.LazyFrame
 
 
@@ -81,10 +84,12 @@ def _book(rows: pl.LazyFrame, seats: pl.LazyFrame, ledger: Ledger) -> pl.DataFra
     told = rows.collect().lazy()
     zoned = zones(seats, told, ledger.fronts).collect().lazy()
     cells = cut_cells(weigh(told), zoned).collect().lazy()
-    between = stalls_in_gaps(gaps(cells, zoned), ledger.checkpoints, ledger.seats)
+    back, still = split_gaps(gaps(cells, zoned), ledger.returns)
+    between = stalls_in_gaps(still, ledger.checkpoints, ledger.seats)
     sums = [
         _by_category(split_steps(cells), _STEPS, (SEAT, "basis")),
         _by_category(between, _GAPS, (SEAT,)),
+        _by_category(_restarting(back), ("restart",), (SEAT,)),
         _by_category(_edges(zoned), _EDGES, (SEAT,)),
     ]
     entries = pl.concat(sums, how="diagonal").join(zoned, on=SEAT)
@@ -115,6 +120,10 @@ def _edges(zoned: pl.LazyFrame) -> pl.LazyFrame:
         restart=pl.when("is_spare").then(0).otherwise(length),
         unallocated=pl.when("is_spare").then(length).otherwise(0),
     )
+
+
+def _restarting(pieces: pl.LazyFrame) -> pl.LazyFrame:
+    return pieces.with_columns(restart=pl.col("end_ns") - pl.col("start_ns"))
 
 
 def _by_category(

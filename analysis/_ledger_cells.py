@@ -18,6 +18,9 @@ TOLD: Final = (
     "basis",
 )
 
+#: What names the step of a cell.
+_NAMED: Final = ("spell", "step")
+
 
 def attach_traces(steps: pl.LazyFrame, traced: pl.LazyFrame) -> pl.LazyFrame:
     """Give each row of the step log the window of its step on the device.
@@ -71,9 +74,9 @@ def cut_cells(rows: pl.LazyFrame, zoned: pl.LazyFrame) -> pl.LazyFrame:
         zoned: What `zones` returns.
 
     Returns:
-        Cells of a seat that share no time: seat, start_ns, end_ns, basis, is_redone,
-        is_traced and FILLED. Left out are those of no length and those of steps that
-        came before the first completed one or after the last.
+        Cells of a seat that share no time: seat, start_ns, end_ns, spell, step, basis,
+        is_redone, is_traced and FILLED. Left out are those of no length and those of
+        steps that came before the first completed one or after the last.
     """
     bounds = ["opened_ns", "closed_ns"]
     ends = ["first_spell", "first_step", "last_spell", "last_step"]
@@ -83,7 +86,7 @@ def cut_cells(rows: pl.LazyFrame, zoned: pl.LazyFrame) -> pl.LazyFrame:
     opened = (
         placed.filter(~is_outside.fill_null(value=False))
         .with_columns(start.clip(*bounds), pl.min_horizontal(end, "closed_ns"))
-        .select(SEAT, start, end, "basis", "is_redone", "is_traced", *FILLED)
+        .select(SEAT, start, end, *_NAMED, "basis", "is_redone", "is_traced", *FILLED)
         .filter(start < end)
         .sort(SEAT, start, end)
     )
@@ -107,15 +110,24 @@ def gaps(cells: pl.LazyFrame, zoned: pl.LazyFrame) -> pl.LazyFrame:
         zoned: What `zones` returns.
 
     Returns:
-        Columns seat, run_id, attempt, start_ns and end_ns; none without length. [ns]
+        Columns seat, run_id, attempt, start_ns and end_ns, and the spell and step
+        before and after, null where there is none; none without length. [ns]
     """
     final = zoned.select(SEAT, start_ns="closed_ns", end_ns="closed_ns")
-    bounds = pl.concat([cells.select(SEAT, "start_ns", "end_ns"), final])
-    ordered = bounds.sort(SEAT, "start_ns", "end_ns")
-    before = pl.when(pl.col(SEAT) == pl.col(SEAT).shift(1)).then(
-        pl.col("end_ns").shift(1)
+    bounds = [cells.select(SEAT, "start_ns", "end_ns", *_NAMED), final]
+    ordered = pl.concat(bounds, how="diagonal").sort(
+        *[SEAT, "start_ns", "end_ns", *_NAMED], nulls_last=True
     )
-    between = ordered.select(SEAT, begun=before, end_ns="start_ns")
+    same = pl.col(SEAT) == pl.col(SEAT).shift(1)
+    before = [
+        pl.when(same).then(pl.col(column).shift(1)).alias(name)
+        for name, column in (
+            ("begun", "end_ns"),
+            *((f"{name}_before", name) for name in _NAMED),
+        )
+    ]
+    after = [pl.col(name).alias(f"{name}_after") for name in _NAMED]
+    between = ordered.select(SEAT, *before, *after, end_ns="start_ns")
     lasting = between.filter((pl.col("begun") < pl.col("end_ns")).fill_null(value=True))
     known = zoned.select(SEAT, "run_id", "attempt", "opened_ns")
     opened = lasting.join(known, on=SEAT).with_columns(

@@ -5,6 +5,7 @@ from typing import Final
 import polars as pl
 
 from analysis._loss_edges import Edges
+from analysis._loss_inside import inside_phases
 from analysis._loss_moments import closing_stops, cuts, moments
 
 _ATTEMPT: Final = ["run_id", "attempt"]
@@ -24,6 +25,7 @@ def booked_phases(
     attempts: pl.DataFrame,
     edges: Edges,
     held: pl.DataFrame,
+    restarts: pl.DataFrame,
 ) -> pl.DataFrame:
     """Return the phases of each stop, and what belongs to none.
 
@@ -32,14 +34,16 @@ def booked_phases(
         attempts: Rows of Attempts.
         edges: Where GPUs began their first step and ended their last.
         held: GPUs of attempts: run_id, attempt, from_ns, to_ns and gpus.
+        restarts: What the ledger booked: run_id, attempt and gpu_ns. [ns]
 
     Returns:
         Columns run_id, attempt, stop, planned, phase, from_ns, to_ns, gpu_ns, account.
     """
-    paid = _of_attempts(edges.cut(cuts(stops)), stops, attempts)
+    sums = edges.cut(cuts(stops))
+    paid = _of_attempts(sums, stops, attempts)
     is_inside = pl.col("kind").is_in(["went_back", "pause"])
     key = [*_ATTEMPT, "stop"]
-    inside = stops.filter(is_inside).select(key)
+    inside = stops.filter(is_inside).select(*key, "kind")
     timed = moments(stops, attempts)
     ended = timed.join(inside, on=key, how="anti")
     alone = paid.filter(pl.col("stop").is_null())
@@ -50,8 +54,18 @@ def booked_phases(
     failed = _failed_starts(known, attempts)
     reached = attempts.join(edges.first_steps(), on=_ATTEMPT, how="left")
     bounds = _bounds_alone(alone, reached).with_columns(account)
-    within = _inside(timed.join(inside, on=key), held)
+    within = inside_phases(timed.join(inside, on=key), held, _left(restarts, sums))
     return pl.concat([failed, bounds, within], how="diagonal_relaxed")
+
+
+def _left(restarts: pl.DataFrame, sums: pl.DataFrame) -> pl.DataFrame:
+    """Return what the ledger booked as restart beside the ends of attempts. [ns]"""
+    ends = sums.filter(pl.col("side") != "between").group_by(_ATTEMPT)
+    around = ends.agg(_ends=(pl.col("before") + pl.col("after")).sum())
+    within = restarts.drop_nulls("attempt")
+    told = within.join(around, on=_ATTEMPT, how="left")
+    left = pl.col("gpu_ns") - pl.col("_ends").fill_null(0)
+    return told.select(*_ATTEMPT, left=left)
 
 
 def _of_attempts(
@@ -126,20 +140,3 @@ def _bounds_alone(rows: pl.DataFrame, attempts: pl.DataFrame) -> pl.DataFrame:
         to_ns=pl.when(is_first).then(begun).otherwise("_end"),
         planned=pl.lit(None, pl.Boolean),
     ).drop("_start", "_end", "last_step_end_ns", "first_start_ns")
-
-
-def _inside(rows: pl.DataFrame, held: pl.DataFrame) -> pl.DataFrame:
-    """Add what the GPUs of the attempt cost while it stood still.
-
-    The ledger books gaps between steps as unattributed.
-    """
-    key = [*_ATTEMPT, "stop", "phase"]
-    meeting = rows.join(held, on=_ATTEMPT, suffix="_held")
-    begin = pl.max_horizontal("from_ns", "from_ns_held")
-    end = pl.min_horizontal("to_ns", "to_ns_held")
-    length = (end - begin).clip(0).fill_null(0).cast(pl.Int128)
-    paid = meeting.group_by(key).agg(gpu_ns=(length * pl.col("gpus")).sum())
-    told = rows.join(paid, on=key, how="left")
-    return told.filter(pl.col("phase").is_in(["hang", "start"])).with_columns(
-        pl.col("gpu_ns").fill_null(0), account=pl.lit("unattributed")
-    )

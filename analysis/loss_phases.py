@@ -94,8 +94,9 @@ def find_phases(
     stops = frames[Interruptions].collect()
     attempts = frames[Attempts].collect()
     edges = Edges(frames, portion_rows)
-    booked = booked_phases(stops, attempts, edges, _held(frames))
-    redone = share_recompute(_recompute(frames), stops, edges.redone()).with_columns(
+    restarts, recompute = (_booked(frames, one) for one in ("restart", "recompute"))
+    booked = booked_phases(stops, attempts, edges, _held(frames), restarts)
+    redone = share_recompute(recompute, stops, edges.redone()).with_columns(
         phase=pl.lit("recompute"), account=pl.lit("recompute")
     )
     rest = preempted(
@@ -127,8 +128,9 @@ def _held(frames: Frames) -> pl.DataFrame:
     return spans.agg(gpus=pl.len().cast(pl.Int64)).drop_nulls("attempt").collect()
 
 
-def _recompute(frames: Frames) -> pl.DataFrame:
-    lost = frames[LostTime].filter(LostTime.category.col == "recompute")
+def _booked(frames: Frames, account: str) -> pl.DataFrame:
+    """Return what an account of the ledger holds of each attempt. [ns]"""
+    lost = frames[LostTime].filter(LostTime.category.col == account)
     total = LostTime.gpu_ns.col.cast(pl.Int128).sum()
     return lost.group_by("run_id", "attempt").agg(gpu_ns=total).collect()
 
@@ -139,7 +141,7 @@ def _compute(frames: Frames, thresholds: Thresholds) -> Results:
 
 ANALYSIS: Final = Analysis(
     name="loss_phases",
-    version=1,
+    version=2,
     describes="Where the time of each interruption went, phase by phase",
     inputs=(
         Interruptions,

@@ -13,6 +13,7 @@ from analysis._ledger_gathered import gather
 from analysis._ledger_ladder import LADDER
 from analysis._ledger_log import PORTION_ROWS
 from analysis._ledger_progress import completed_steps
+from analysis._ledger_returns import find_returns
 from analysis._ledger_seats import number_seats
 from analysis._ledger_zones import frontiers
 from analysis.allocations import Allocations
@@ -55,11 +56,12 @@ def account_time(
 
     Each attempt of each GPU is cut into time before its first completed step and after
     its last, cells of steps, and gaps between them. A cell whose step the run went back
-    to is recompute. Any other is split by the best evidence that its own rank has of
-    this very step. Waiting for another stage of the pipeline is its bubble up to what a
-    replay of the run's operations explains, all of it where there are none. Time in
-    which a tracer of operations recorded none is idle only as far as launches explain
-    it, else unattributed.
+    to is recompute. Gaps in which it went back while its job went on are restart, like
+    what is before the cells and after them. Any other cell is split by the best
+    evidence that its own rank has of this very step. Waiting for another stage of the
+    pipeline is its bubble up to what a replay of the run's operations explains, all of
+    it where there are none. Time in which a tracer of operations recorded none is idle
+    only as far as launches explain it, else unattributed.
 
     Args:
         frames: Attempts, allocations, overlap, step timings, kernels, operations,
@@ -78,6 +80,7 @@ def account_time(
         )
         .collect()
         .lazy(),
+        returns=find_returns(gathered.shown).collect().lazy(),
         checkpoints=place_known(frames[Checkpoints], frames[Attempts]).collect().lazy(),
     )
     booked = pl.concat(book_all(gathered, ledger)).lazy()
@@ -93,7 +96,7 @@ def _compute(frames: Frames, _: Thresholds) -> Results:
 
 ANALYSIS: Final = Analysis(
     name="lost_time",
-    version=8,
+    version=9,
     describes="Where every GPU-second that was paid for went",
     inputs=(
         Attempts,

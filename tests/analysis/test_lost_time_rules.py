@@ -182,3 +182,67 @@ def test_step_over_several_midnights_has_its_accounts_one_after_the_other() -> N
         (1, 5, 0, DAY_NS - 5),
         (2, 0, 0, DAY_NS),
     ]
+
+
+def test_a_job_that_goes_back_without_ending_is_restarting_in_between() -> None:
+    #         0        10       20       30    40   50       60       70       80
+    # rank 0  |== 1 ===|== 2 ===|== 3 ===|          |== 2 ===|== 3 ===|== 4 ===|
+    # rank 1  |== 1 ===|== 2 ===|== 3 =|            |== 2 ===|== 3 ===|== 4 ===|
+    # rank 2                    no row of its own
+    log = [*both(1, 0, 10), *both(2, 10, 20), step(0, 3, 20, 30), step(1, 3, 20, 28)]
+    log += [*both(2, 50, 60), *both(3, 60, 70), *both(4, 70, 80)]
+    tables = {
+        Jobs: rows(Jobs, job(1, 0, 80, 3)),
+        RunCards: rows(RunCards, {"tp": 1, "cp": 1, "pp": 1, "dp": 3, "ep": 1}),
+        StepTimings: rows(StepTimings, *log),
+    }
+    basis = "step_duration_upper_bound"
+    assert accounts(tables) == {
+        (0, "productive", basis): 2 * 40,
+        (0, "recompute", basis): 20 + 18,
+        (0, "restart", "jobs"): 20 + 22 + 20,
+        (0, "unattributed", "jobs"): 60,
+    }
+
+
+def test_a_load_while_a_job_goes_back_is_no_stall_of_a_checkpoint() -> None:
+    # rank 0  |== 1 ===|== 2 ===|  load  |== 2 ===| save |== 3 ===|
+    log = [step(0, 1, 0, 10), step(0, 2, 10, 20), step(0, 2, 30, 40)]
+    log += [step(0, 3, 45, 55)]
+    stalls = [
+        {"attempt": 0, "start_ns": at, "stall_ns": length}
+        for at, length in ((20, 10), (40, 3))
+    ]
+    tables = {
+        Jobs: rows(Jobs, job(1, 0, 55, 1)),
+        StepTimings: rows(StepTimings, *log),
+        Checkpoints: rows(Checkpoints, *stalls),
+    }
+    basis = "step_duration_upper_bound"
+    assert accounts(tables) == {
+        (0, "productive", basis): 10 + 10 + 10,
+        (0, "recompute", basis): 10,
+        (0, "restart", "jobs"): 10,
+        (0, "checkpoint_stall", "step_parts"): 3,
+        (0, "unattributed", "none"): 2,
+    }
+
+
+def test_a_rank_without_the_last_row_restarts_when_the_others_do() -> None:
+    #         0        10       20       30   50       60
+    # rank 0  |== 1 ===|== 2 ===|== 3 ===|    |== 3 ===|
+    # rank 1  |== 1 ===|== 2 ===|   ?    |    |== 3 ===|
+    # rank 2  |== 1 ===|== 2 ===|== 3 ===|    |== 3 ===|
+    def three(number: int, start: int) -> list[Row]:
+        return [*both(number, start, start + 10), step(2, number, start, start + 10)]
+
+    log = [*three(1, 0), *three(2, 10), step(0, 3, 20, 30), step(2, 3, 20, 30)]
+    log += three(3, 50)
+    tables = {Jobs: rows(Jobs, job(1, 0, 60, 3)), StepTimings: rows(StepTimings, *log)}
+    basis = "step_duration_upper_bound"
+    assert accounts(tables) == {
+        (0, "productive", basis): 3 * 30,
+        (0, "recompute", basis): 2 * 10,
+        (0, "unattributed", "none"): 10,
+        (0, "restart", "jobs"): 3 * 20,
+    }
