@@ -90,7 +90,10 @@ def test_nothing_is_fetched_from_elsewhere(render: Any) -> None:
     elements = parsed(render())
     for tag, name, value in elements.attributes:
         if name in {"src", "href", "srcset", "action", "data", "poster"}:
-            assert value.startswith(("#", "data:image/svg+xml;base64,")), (tag, value)
+            assert value.startswith(("#", "data:image/svg+xml;charset=utf-8,")), (
+                tag,
+                value,
+            )
     assert "@import" not in render()
     assert "url(" not in re.findall(r"<style>(.*?)</style>", render(), re.DOTALL)[0]
 
