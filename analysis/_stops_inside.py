@@ -4,6 +4,7 @@ from typing import Final
 
 import polars as pl
 
+from analysis._held_nodes import UNKNOWN_CLUSTER
 from analysis.attempts import Attempts
 
 _ATTEMPT: Final = ["run_id", "attempt"]
@@ -42,6 +43,8 @@ def stops_in_hangs(
 ) -> pl.DataFrame:
     """Return the hangs after which no other stop and no step is known.
 
+    Dumps may be all that is known of a run: its hang is an interruption, too.
+
     Args:
         attempts: Rows of Attempts, their cluster known.
         stops: Stops that are known.
@@ -49,11 +52,13 @@ def stops_in_hangs(
     """
     known = hangs.join(stops, on=_ATTEMPT, how="anti")
     found = known.select(*_ATTEMPT, hung_ns=_since()).join(
-        attempts.select(*_TAKEN, Attempts.last_step_end_ns.name), on=_ATTEMPT
+        attempts.select(*_TAKEN, Attempts.last_step_end_ns.name),
+        on=_ATTEMPT,
+        how="left",
     )
     went_on = pl.col("last_step_end_ns") > pl.col("hung_ns") + _WENT_ON_NS
     return found.filter(~went_on.fill_null(value=False)).with_columns(
-        kind=pl.lit("hang")
+        pl.col("cluster").fill_null(UNKNOWN_CLUSTER), kind=pl.lit("hang")
     )
 
 

@@ -52,7 +52,7 @@ def build(frames: Frames, scope: Scope) -> Content:
     phases = _loss_shown.rows_of(frames, scope)
     rates = _rate_charts.overall(frames, scope)
     attempts = seen if incidents.height else _stop_evidence.told(seen)
-    if attempts.is_empty() and incidents.is_empty():
+    if attempts.is_empty() and incidents.is_empty() and stops.is_empty():
         return Content(
             heading=_stop_evidence.unknown(seen, frames, scope),
             empty=_blind_jobs.hint(frames) or _HINT,
@@ -97,7 +97,7 @@ def _over_time(
 def _heading(stops: pl.DataFrame, attempts: pl.DataFrame, rates: pl.DataFrame) -> str:
     unplanned = stops.filter(~pl.col("planned"))
     runs = attempts["run_id"].n_unique()
-    if not runs:
+    if not runs and stops.is_empty():
         return "No run was seen, so that nothing is known to have been interrupted."
     if unplanned.is_empty():
         return f"{plural(runs, 'run')} ran without an unplanned interruption."
@@ -106,11 +106,14 @@ def _heading(stops: pl.DataFrame, attempts: pl.DataFrame, rates: pl.DataFrame) -
         .value_counts()
         .sort(["count", "category"], descending=[True, False])
     )
-    causes = listed(
-        [f"{count} by {said(cause)}" for cause, count in counts.iter_rows()]
-    )
+    causes = listed([_caused(*row) for row in counts.iter_rows()])
     seen = plural(unplanned.height, "interruption")
     return f"{seen}: {causes}.{_mtbf(rates)}"
+
+
+def _caused(cause: str, count: int) -> str:
+    by = "" if cause == "unattributed" else "by "
+    return f"{count} {by}{said(cause)}"
 
 
 def _mtbf(rates: pl.DataFrame) -> str:

@@ -109,9 +109,13 @@ def test_a_hang_without_the_end_of_a_job_is_an_interruption() -> None:
     assert stop["last_step_end_ns"] == 590 * SECOND_NS
 
 
-@pytest.mark.parametrize(
-    "told", [{"candidates_count": 0}, {"attempt": 1}], ids=["shows none", "other"]
-)
+def test_a_hang_of_which_dumps_alone_tell_is_an_interruption() -> None:
+    (stop,) = find([], [], [hang(600)])
+    assert (stop["kind"], stop["cause"]) == ("hang", "hang: rank 3 stopped")
+    assert (stop["last_step_end_ns"], stop["decided_ns"]) == (None, None)
+
+
+@pytest.mark.parametrize("told", [{"candidates_count": 0}], ids=["shows none"])
 def test_dumps_that_show_no_hang_are_no_interruption(told: Row) -> None:
     running = attempt(0, 0, 5_000, "RUNNING", is_running=True, last_step_end_ns=590)
     assert find([running], [], [hang(600, **told)]) == []
