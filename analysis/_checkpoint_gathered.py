@@ -6,7 +6,12 @@ import polars as pl
 
 from analysis._analysis import Frames
 from analysis._checkpoint_restarts import seen_restarts
-from analysis._checkpoint_saves import stalled_steps, told_loads, told_saves
+from analysis._checkpoint_saves import (
+    LEAST_STALL_RATIO,
+    stalled_steps,
+    told_loads,
+    told_saves,
+)
 from analysis._checkpoint_seen import older_resumes, seen_loads, seen_saves, seen_tiers
 from analysis.attempts import Attempts
 from analysis.interrupt_rates import InterruptRates
@@ -39,11 +44,13 @@ _MORE: Final = (
 )
 
 
-def gather(frames: Frames) -> pl.DataFrame:
+def gather(frames: Frames, least_stall: float = LEAST_STALL_RATIO) -> pl.DataFrame:
     """Return all that is known of the checkpoints of each run.
 
     Args:
         frames: What `find_evidence` is given.
+        least_stall: Share of a typical stall from which a step stood still for a save.
+            [1]
 
     Returns:
         A row for each run that saves or loads, or whose card says so: what
@@ -53,7 +60,7 @@ def gather(frames: Frames) -> pl.DataFrame:
     attempts = frames[Attempts]
     told = told_saves(frames[Checkpoints], attempts)
     loads = told_loads(frames[Checkpoints], attempts)
-    stalled = stalled_steps(frames[StepTimings], attempts)
+    stalled = stalled_steps(frames[StepTimings], attempts, least_stall)
     seen = attempts.collect()
     parts = (
         seen_saves(told),

@@ -40,20 +40,24 @@ class Spacing(NamedTuple):
 
 
 def spacing_of(
-    own: Mapping[str, Any] | None, card: Mapping[str, Any], nodes: float | None
+    own: Mapping[str, Any] | None,
+    card: Mapping[str, Any],
+    nodes: float | None,
+    few: float = FEW_EVENTS,
 ) -> Spacing:
     """Return the mean time between interruptions of a run from the best there is.
 
-    Its own count from FEW_EVENTS on; else what its card says; else its own few; else
-    a published rate for its nodes, by name.
+    Its own count where it is not too small; else what its card says; else its own few;
+    else a published rate for its nodes, by name.
 
     Args:
         own: Row of InterruptRates for the run's interruptions, if there is one.
         card: Fields of the run's card, null where it says nothing.
         nodes: Nodes of the run; None where they are not known.
+        few: Below so many interruptions its own count is too small. [1]
     """
     count = own["count"] if own and own["mtbf_ns"] is not None else 0
-    if own and count >= FEW_EVENTS:
+    if own and count >= few:
         return _own("own", own)
     told = _by_card(card, nodes)
     if told:

@@ -19,16 +19,17 @@ _HOUR_NS: Final = 3600 * SECOND_NS
 Row = Mapping[str, Any]
 
 
-def describe(row: Row) -> dict[str, Any]:
+def describe(row: Row, few: float = FEW_EVENTS) -> dict[str, Any]:
     """Return a row of CheckpointEvidence.
 
     Args:
         row: What `gather` returns of a run.
+        few: Below so many interruptions, other sources say more. [1]
     """
     nodes = _nodes(row)
     rate = {name[4:]: row[name] for name in row if name.startswith("own_")}
     own = rate if rate["count"] is not None else None
-    spacing = spacing_of(own, row, nodes)
+    spacing = spacing_of(own, row, nodes, few)
     return {
         "run_id": row["run_id"],
         "gpu_count": _first(row["seen_gpus"], row["gpu_count"]),
@@ -38,6 +39,7 @@ def describe(row: Row) -> dict[str, Any]:
         **_saving(row),
         **_size(row),
         **_tiers(row, nodes),
+        **_far(row, few),
         **_restarting(row),
         **_card(row),
         "mtbf_ns": spacing.mean_ns,
@@ -110,24 +112,22 @@ def _card(row: Row) -> dict[str, Any]:
 
 
 def _tiers(row: Row, nodes: float | None) -> dict[str, Any]:
-    """Return the stalls of two tiers, and what share of failures needs the far one."""
-    count, few = (
-        row["interruption_count"],
-        (row["interruption_count"] or 0) < FEW_EVENTS,
-    )
-    shares = {
-        "far_ratio": FAR_RATIO if few else row["far_count"] / count,
-        "far_basis": "published" if few else "interruptions",
-    }
+    """Return the stalls of two tiers: of saves, or of a copy that the card allows."""
     if row["near_stall_ns"] is not None:
         told = {name: row[name] for name in ("near_stall_ns", "far_stall_ns")}
-        return {**told, "tiers_basis": "saves", **shares}
+        return {**told, "tiers_basis": "saves"}
     near, far = _local_ns(row, nodes), _saving(row)["stall_ns"]
     if near is None or far is None or near >= far:
-        empty = dict.fromkeys(("near_stall_ns", "far_stall_ns"))
-        return {**empty, "tiers_basis": "none", **shares}
-    told = {"near_stall_ns": near, "far_stall_ns": far}
-    return {**told, "tiers_basis": "card", **shares}
+        return {"near_stall_ns": None, "far_stall_ns": None, "tiers_basis": "none"}
+    return {"near_stall_ns": near, "far_stall_ns": far, "tiers_basis": "card"}
+
+
+def _far(row: Row, few: float) -> dict[str, Any]:
+    """Return the share of interruptions that need the far tier."""
+    count = row["interruption_count"] or 0
+    if count < few or not count:
+        return {"far_ratio": FAR_RATIO, "far_basis": "published"}
+    return {"far_ratio": row["far_count"] / count, "far_basis": "interruptions"}
 
 
 def _local_ns(row: Row, nodes: float | None) -> int | None:

@@ -7,6 +7,7 @@ import polars as pl
 
 from analysis._ledger_evidence import place_known
 from ingest.tables import Checkpoints, StepTimings
+from ingest.times import SECOND_NS
 
 #: A step stood still for a save from this share of what such steps typically take:
 #: some trainers look after a writer in each step, for a thousandth of it. [1]
@@ -25,6 +26,9 @@ SAVE: Final[Mapping[str, type[pl.DataType]]] = {
     "bytes": pl.Int64,
 }
 _SCHEMA: Final = pl.Schema(SAVE)
+
+#: Ranks begin a step together, but for a few that fall into the next minute. [ns]
+_MINUTE_NS: Final = 60 * SECOND_NS
 
 _ATTEMPT: Final = ["run_id", "attempt"]
 
@@ -65,31 +69,40 @@ def _joined(rows: pl.LazyFrame) -> pl.DataFrame:
         pl.when(sized.is_not_null().all()).then(sized.sum()).alias("bytes"),
     )
     ordered = joined.select(list(SAVE)).sort("run_id", "start_ns", "step", "tier")
-    return ordered.cast(_SCHEMA).collect()
+    return ordered.cast(_SCHEMA).collect(engine="streaming")
 
 
-def stalled_steps(steps: pl.LazyFrame, attempts: pl.LazyFrame) -> pl.DataFrame:
+def stalled_steps(
+    steps: pl.LazyFrame, attempts: pl.LazyFrame, least: float = LEAST_STALL_RATIO
+) -> pl.DataFrame:
     """Return the steps that stood still for a save, as saves.
 
     Args:
         steps: Rows of StepTimings.
         attempts: Attempts, for rows that do not tell theirs.
+        least: Share of a typical stall from which a step counts. [1]
 
     Returns:
         Columns of SAVE: the stall is that of the slowest rank.
     """
     stall = StepTimings.checkpoint_ns.col
-    placed = place_known(steps.filter(stall > 0), attempts)
-    found = placed.group_by(*_ATTEMPT, "step").agg(
-        StepTimings.start_ns.col.min(), stall_ns=stall.max()
+    minute = StepTimings.start_ns.col // _MINUTE_NS
+    # ranks together before they are placed: a tenth of a percent of the rows
+    ranks = steps.filter(stall > 0).group_by(*_ATTEMPT, "step", minute=minute)
+    joined = ranks.agg(StepTimings.start_ns.col.min(), stall.max())
+    found = (
+        place_known(joined, attempts)
+        .group_by(*_ATTEMPT, "step")
+        .agg(StepTimings.start_ns.col.min(), stall_ns=stall.max())
     )
     share = pl.col("stall_ns").cast(pl.Float64)
     typical = ((share**2).sum() / share.sum()).over("run_id", order_by="start_ns")
-    kept = found.filter(share >= LEAST_STALL_RATIO * typical)
+    kept = found.filter(share >= least * typical)
     rest = [
         pl.lit(None, kind).alias(name)
         for name, kind in SAVE.items()
         if name not in {*_ATTEMPT, "step", "start_ns", "stall_ns"}
     ]
     shaped = kept.with_columns(*rest).select(list(SAVE)).cast(_SCHEMA)
-    return shaped.sort("run_id", "start_ns", "step").collect()
+    ordered = shaped.sort("run_id", "start_ns", "step")
+    return ordered.collect(engine="streaming")

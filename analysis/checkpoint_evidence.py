@@ -6,8 +6,9 @@ import polars as pl
 
 from analysis._analysis import Analysis, Frames, Results, Thresholds
 from analysis._checkpoint_gathered import gather
-from analysis._checkpoint_mtbf import SOURCES
+from analysis._checkpoint_mtbf import FEW_EVENTS, SOURCES
 from analysis._checkpoint_run import describe
+from analysis._checkpoint_saves import LEAST_STALL_RATIO
 from analysis.attempts import Attempts
 from analysis.interrupt_rates import InterruptRates
 from analysis.interruptions import Interruptions
@@ -120,7 +121,14 @@ class CheckpointEvidence(Table):
     )
 
 
-def find_evidence(frames: Frames) -> pl.DataFrame:
+#: Every threshold of the evidence, with its default.
+THRESHOLDS: Final = {
+    "checkpoint_least_stall_ratio": LEAST_STALL_RATIO,
+    "checkpoint_few_events": FEW_EVENTS,
+}
+
+
+def find_evidence(frames: Frames, thresholds: Thresholds = THRESHOLDS) -> pl.DataFrame:
     """Tell how each run saves, what a save costs and how often one is needed.
 
     Only the stall of a save is a cost to the work; the flush behind it is the shortest
@@ -129,17 +137,20 @@ def find_evidence(frames: Frames) -> pl.DataFrame:
 
     Args:
         frames: Checkpoints, steps, attempts, runs, cards, interruptions and rates.
+        thresholds: `checkpoint_least_stall_ratio`, `checkpoint_few_events`.
 
     Returns:
         One row per run that saves, loads, or whose card speaks of checkpoints. [ns]
     """
-    rows = [describe(row) for row in gather(frames).iter_rows(named=True)]
+    least, few = (thresholds[name] for name in THRESHOLDS)
+    gathered = gather(frames, least).iter_rows(named=True)
+    rows = [describe(row, few) for row in gathered]
     schema = CheckpointEvidence.create_empty().schema
     return pl.DataFrame(rows, schema=schema).sort(CheckpointEvidence.key)
 
 
-def _compute(frames: Frames, _: Thresholds) -> Results:
-    return {CheckpointEvidence: find_evidence(frames)}
+def _compute(frames: Frames, thresholds: Thresholds) -> Results:
+    return {CheckpointEvidence: find_evidence(frames, thresholds)}
 
 
 ANALYSIS: Final = Analysis(
@@ -157,4 +168,5 @@ ANALYSIS: Final = Analysis(
     ),
     outputs=(CheckpointEvidence,),
     compute=_compute,
+    thresholds=THRESHOLDS,
 )

@@ -42,6 +42,7 @@ def listings(one: Shown, frames: Frames, scope: Scope) -> list[Listing]:
 
 def _plans(one: Shown, scope: Scope) -> Listing:
     rows = [one.plans[method] for method in _METHODS if method in one.plans]
+    shared = _shared(rows)
     return Listing(
         title="Intervals between saves, and what they cost",
         columns=(
@@ -52,21 +53,29 @@ def _plans(one: Shown, scope: Scope) -> Listing:
             Column("saved a day", "Against the interval in use.", is_number=True),
             Column("limits"),
         ),
-        rows=[_plan(row, one.run_id, scope) for row in rows],
+        rows=[_plan(row, one.run_id, scope, shared) for row in rows],
+        more=f"Of all rows: {shared}." if shared else "",
         sql=query("checkpoint_plans", one.run_id),
     )
 
 
-def _plan(row: Row, run_id: str, scope: Scope) -> tuple[str, ...]:
+def _shared(rows: list[Row]) -> str:
+    """Return the caveat that all numbers have, empty where they have none."""
+    known = {row["reason"] for row in rows if row["waste_ratio"] is not None}
+    return str(known.pop() or "") if len(known) == 1 else ""
+
+
+def _plan(row: Row, run_id: str, scope: Scope, shared: str) -> tuple[str, ...]:
     saved = row["saved_gpu_ns_per_day"]
     is_used = row["method"] == "in_use"
+    own = None if row["reason"] == shared else row["reason"]
     return (
         _METHODS[row["method"]],
         _intervals(row),
         share(row["waste_ratio"]),
         _ends(row["waste_low_ratio"], row["waste_high_ratio"]),
         DASH if is_used else per_day(saved, run_id, scope),
-        "; ".join(filter(None, [_limit(row), row["reason"]])),
+        "; ".join(filter(None, [_limit(row), own])),
     )
 
 

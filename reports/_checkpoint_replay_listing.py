@@ -62,7 +62,7 @@ def _replay(row: Row, scope: Scope) -> tuple[str, ...]:
         _SCENARIOS[scenario],
         DASH if row["interval_ns"] is None else duration(row["interval_ns"]),
         share(row["ettr_ratio"]),
-        _with_error(row["drawn_ratio"], row["error_ratio"]),
+        _level(row["drawn_ratio"], row["error_ratio"]),
         DASH
         if is_base
         else _with_error(row["change_ratio"], row["change_error_ratio"]),
@@ -83,6 +83,14 @@ def _roughness(rows: pl.DataFrame) -> str:
     """Return why errors of replays are rough, as a part of the title."""
     reasons = rows.filter(pl.col("ettr_ratio").is_not_null())["reason"].drop_nulls()
     return f" ({reasons[0]})" if reasons.len() else ""
+
+
+def _level(value: float | None, error: float | None) -> str:
+    """Return a share with its error, which is not told where it leaves the scale."""
+    if value is None or error is None:
+        return _with_error(value, None)
+    inside = NORMAL * error <= min(value, 1 - value)
+    return _with_error(value, error) if inside else f"{percent(value)}, not settled"
 
 
 def _with_error(value: float | None, error: float | None) -> str:

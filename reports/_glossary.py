@@ -138,6 +138,12 @@ GLOSSARY: Final[tuple[Definition, ...]] = (
     ),
     Definition("MTBF", "Mean time between failures, with its interval.", _RATES),
     Definition(
+        "best interval",
+        "Work between two saves that leaves most useful time: saves stall, and the"
+        " work since the last one is undone by an interruption.",
+        "Daly, FGCS 22, 2006: exact for interruptions without memory",
+    ),
+    Definition(
         "node-days",
         "Nodes times the days in which they were observed; a rate counts per 1000.",
         _RATES,
