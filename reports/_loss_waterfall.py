@@ -86,7 +86,8 @@ def listings(rows: pl.DataFrame, scope: Scope) -> list[Listing]:
     """
     stops = _loss_shown.of_stops(rows)
     found = _loss_shown.accounts(stops, scope)
-    if not found:
+    is_known = (pl.col("gpu_ns") > 0) | pl.col("duration_ns").is_not_null()
+    if stops.filter(is_known).is_empty():
         return []
     unit = _ledger.unit_for(_ledger.paid(found).gpu_ns)
     shown = _ledger_shown.shown(found, unit)

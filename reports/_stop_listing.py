@@ -98,6 +98,7 @@ def _cause(row: dict[str, object]) -> str:
 
 def _cost(row: dict[str, object], scope: Scope) -> str:
     gpu_ns = row["gpu_ns"]
-    if not isinstance(gpu_ns, int):
+    is_known = bool(gpu_ns) or row["last_step_end_ns"] is not None
+    if not isinstance(gpu_ns, int) or not is_known:
         return "not known"
     return in_words(dollars(gpu_ns, scope.price(str(row["run_id"]))))
