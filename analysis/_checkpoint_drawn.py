@@ -24,7 +24,7 @@ _MOVES: Final = 40
 #: Seed of every replay, so that it says the same again.
 SEED: Final = 20_260_301
 
-#: One stop has no scatter.
+#: One stop has no scatter, nor has one history.
 _FEWEST: Final = 2
 
 
@@ -69,13 +69,17 @@ def drawn(history: History, played: Sequence[Played]) -> list[Drawn] | None:
         up = np.clip(history.up_s + draw.uniform(-half, half, stops), 0.0, None)
         chosen = draw.multinomial(stops, shares, wanted // _MOVES).astype(np.float64)
         ratios.append(_ratios(history._replace(up_s=up), played, chosen))
-    return _summed(np.concatenate(ratios))
+    found = np.concatenate(ratios)
+    return _summed(found) if len(found) >= _FEWEST else None
 
 
 def _ratios(
     history: History, played: Sequence[Played], chosen: "NDArray[np.float64]"
 ) -> "NDArray[np.float64]":
-    """Return the useful share of each drawn history, a column for each replay."""
+    """Return the useful share of drawn histories, a column for each replay.
+
+    Those in which no time passes, of stops at their very start, have none.
+    """
     import numpy as np
 
     told = [
@@ -84,7 +88,9 @@ def _ratios(
     ]
     useful = np.stack([one.useful_s for one in told], axis=1)
     whole = np.stack([one.whole_s for one in told], axis=1)
-    ratios: NDArray[np.float64] = (chosen @ useful) / (chosen @ whole)
+    times = chosen @ whole
+    lasting = times.min(axis=1) > 0
+    ratios: NDArray[np.float64] = (chosen @ useful)[lasting] / times[lasting]
     return ratios
 
 

@@ -164,6 +164,15 @@ def test_without_failures_or_a_stall_there_is_nothing_to_replay() -> None:
     assert one["error_ratio"] is None
 
 
+def test_stops_at_the_very_start_have_no_share() -> None:
+    # one of two attempts ends as it begins; drawn twice it makes no time at all
+    attempts = [attempt(0, 0, 0), attempt(1, 0, 1)]
+    stops = [stop(0, 0, 0, 0), stop(1, 1, 2, 3)]
+    found = replays_of(attempts, stops, interval_ns=S // 10, stall_ns=S // 100)
+    assert 0 <= found["as_was"]["drawn_ratio"] < 1
+    assert found["as_was"]["error_ratio"] >= 0
+
+
 def test_replays_say_the_same_again_in_any_order() -> None:
     attempts, stops = many(20, 5000)
     first = pl.DataFrame(list(replays_of(attempts, stops).values()), strict=False)
