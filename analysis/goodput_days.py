@@ -48,7 +48,7 @@ def measure_days(frames: Frames, thresholds: Thresholds) -> Results:
     """
     sums = account_sums(frames[LostTime], GoodputDays.key)
     silent = over(pl.col("unattributed_gpu_ns"), pl.col("paid_gpu_ns"))
-    is_known = silent <= thresholds["goodput_unattributed_max_ratio"]
+    is_known = silent <= thresholds["goodput_day_unattributed_max_ratio"]
     ratios = {
         name: over(pl.when(is_known).then(pl.col(part)), pl.col("paid_gpu_ns"))
         for name, part in (
@@ -71,5 +71,5 @@ ANALYSIS: Final = Analysis(
     inputs=(LostTime,),
     outputs=(GoodputDays,),
     compute=measure_days,
-    thresholds={"goodput_unattributed_max_ratio": UNATTRIBUTED_MAX_RATIO},
+    thresholds={"goodput_day_unattributed_max_ratio": UNATTRIBUTED_MAX_RATIO},
 )
