@@ -13,6 +13,9 @@ TITLES: Final[Mapping[str, str]] = {
     "stragglers": "Slow GPUs",
     "replays": "Replay",
     "interruptions": "Interruptions",
+    "checkpoint_plans": "Checkpoints",
+    "lemon_nodes": "Lemon nodes",
+    "data_feed": "Data feed",
 }
 
 

@@ -13,6 +13,9 @@ from reports import (
     _ledger,
     _repair_answers,
     _repair_bounds,
+    _repair_feed,
+    _repair_nodes,
+    _repair_saves,
     _repair_simulated,
     _slow_ranks,
 )
@@ -49,6 +52,9 @@ def candidates(frames: Frames, scope: Scope) -> list[Repair]:
         *_repair_simulated.simulated(set(slow), rows, answers, frames, scope),
         *_repair_bounds.broken(rows, frames, scope),
         *_repair_bounds.bounds(rows, frames, scope),
+        *_repair_saves.intervals(rows, frames, scope),
+        *_repair_nodes.lemons(rows, frames, scope),
+        *_repair_feed.feeds(rows, frames, scope),
     ]
     return sorted(found, key=lambda repair: (-repair.saves.usd, repair.what))
 

@@ -5,14 +5,24 @@ from typing import Final
 
 from analysis import Frames
 from analysis.attempts import Attempts
+from analysis.checkpoint_plans import CheckpointPlans
+from analysis.data_feed import DataFeedViolations
 from analysis.hangs import Hangs, HangSuspects
 from analysis.interruptions import Interruptions
+from analysis.lemon_nodes import LemonNodes
 from analysis.lost_time import LostTime
 from analysis.overlap import Overlap
 from analysis.runs import Runs
 from analysis.stragglers import StragglerRanks
 from analysis.whatif import WhatIf
-from reports import _first_look, _repair_answers, _repair_chart, _repair_joint, _repairs
+from reports import (
+    _first_look,
+    _repair_answers,
+    _repair_chart,
+    _repair_feed,
+    _repair_joint,
+    _repairs,
+)
 from reports._numbers import duration
 from reports._repair import Repair
 from reports._runs import NS_PER_DAY
@@ -37,7 +47,10 @@ def build(frames: Frames, scope: Scope) -> Content:
     found = _repairs.candidates(frames, scope)
     answers = _repair_answers.answered(frames, scope)
     look = _first_look.hung(frames, scope)
-    withheld = _first_look.withheld(frames, scope)
+    withheld = [
+        *_repair_feed.uncosted(frames, scope),
+        *_first_look.withheld(frames, scope),
+    ]
     if not found:
         return _without(look, withheld)
     return Content(
@@ -189,6 +202,9 @@ SECTION: Final = Section(
         Overlap,
         Hangs,
         HangSuspects,
+        CheckpointPlans,
+        LemonNodes,
+        DataFeedViolations,
     ),
     build,
 )
