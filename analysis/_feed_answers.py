@@ -28,6 +28,7 @@ class Feed(NamedTuple):
     attempts: pl.LazyFrame
     runs: pl.LazyFrame
     timings: pl.LazyFrame
+    checkpoints: pl.LazyFrame
     traces: pl.LazyFrame
     ledger: pl.LazyFrame
 
@@ -47,7 +48,8 @@ def answer(
     reads = Reads(feed.reads, attempts.lazy(), runs.lazy(), portion_rows)
     times = step_times(feed.timings, attempts.lazy(), feed.traces, stall_ratio)
     gone = go_through(reads)
-    found = judge(gone, attempts, runs)
+    saved = feed.checkpoints.filter(pl.col("kind") == "save").collect()
+    found = judge(gone, attempts, runs, saved)
     faults = _faults(found, reads, times)
     steps = _steps(found.facts, times, attempts)
     lost = unplaced(feed.reads, attempts)

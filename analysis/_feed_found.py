@@ -15,6 +15,7 @@ from analysis._feed_faults import (
 from analysis._feed_groups import REPLICA, given
 from analysis._feed_hashes import hashes_again
 from analysis._feed_passes import ended, passes_of
+from analysis._feed_positions import off_position
 from analysis._feed_restarts import named, signatures, skipped
 from analysis._feed_rows import STEP, Reads
 from analysis._feed_steps import facts_of, kept_order, with_kept, with_lacking
@@ -82,13 +83,16 @@ def _portion(rows: pl.DataFrame) -> Gone:
     )
 
 
-def judge(gone: Gone, attempts: pl.DataFrame, runs: pl.DataFrame) -> Found:
+def judge(
+    gone: Gone, attempts: pl.DataFrame, runs: pl.DataFrame, checkpoints: pl.DataFrame
+) -> Found:
     """Judge what the kept steps of a feed read.
 
     Args:
         gone: What `go_through` returns.
         attempts: Rows of Attempts.
         runs: Rows of Runs.
+        checkpoints: Saves, with their step and where the feed stood.
     """
     facts = with_lacking(with_kept(gone.facts, attempts), runs)
     kept = facts.filter("is_kept")
@@ -104,7 +108,10 @@ def judge(gone: Gone, attempts: pl.DataFrame, runs: pl.DataFrame) -> Found:
     hashes = hashes_again(_of(gone.hashed, kept), kept)
     found = named(pl.concat([twice, out, hashes.select(FAULT)]), facts)
     late = skipped(facts, signatures(gone.spans, gone.hashed), found)
-    all_found = pl.concat([found, late, left_at_the_end(over, order)])
+    known = pl.concat([found, late])
+    off = off_position(checkpoints, spans, passes, facts)
+    untold = off.join(known, on=list(STEP), how="anti")
+    all_found = pl.concat([known, untold, left_at_the_end(over, order)])
     by = [*STEP, "dataset", "epoch"]
     extra = hashes.select(*by, "ranks", "batches")
     told = all_found.join(extra, on=by, how="left", nulls_equal=True)

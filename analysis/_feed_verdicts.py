@@ -67,7 +67,7 @@ def _of_steps(facts: pl.DataFrame, runs: pl.DataFrame) -> pl.DataFrame:
         joined,
         pl.when(pl.col("lacking") > 0).then(
             phrase(
-                "{} steps lack rows, of up to {} {}",
+                "rows are missing in {} of the steps, of up to {} {} at once",
                 _text("lacking"),
                 _text("most"),
                 who,
@@ -75,13 +75,14 @@ def _of_steps(facts: pl.DataFrame, runs: pl.DataFrame) -> pl.DataFrame:
         ),
         pl.when(pl.col("gaps") > 0).then(
             phrase(
-                "{} steps between the first and the last have no rows", _text("gaps")
+                "steps without any row between the first and the last: {}",
+                _text("gaps"),
             )
         ),
         pl.when(pl.col("open") > 0).then(
             phrase(
-                "in {} steps ranks are at odds and nothing tells who is right: samples"
-                " of their replica are not counted",
+                "in {} of the steps ranks are at odds and nothing tells who is right:"
+                " samples of their replica are not counted",
                 _text("open"),
             )
         ),
@@ -142,15 +143,15 @@ def _of_ends(ended: pl.DataFrame) -> pl.DataFrame:
         passes,
         pl.when(pl.col("few") > 0).then(
             phrase(
-                "{} samples at the ends of passes came in no step: no more than a step,"
-                " as samplers drop on purpose",
+                "samples at the ends of passes that came in no step: {}, no more than a"
+                " step, as samplers drop on purpose",
                 _text("few"),
             )
         ),
         pl.when(pl.col("unknown") > 0).then(
             phrase(
-                "{} passes are not known whole: what they left out at their end is not"
-                " told",
+                "passes that are not known whole, so that what they left out is not"
+                " told: {}",
                 _text("unknown"),
             )
         ),
@@ -161,7 +162,7 @@ def _of_holes(unjudged: pl.DataFrame) -> pl.DataFrame:
     return _told(
         unjudged,
         phrase(
-            "{} samples are in no row, where rows are missing or numbers leave gaps",
+            "samples in no row, where rows are missing or numbers leave gaps: {}",
             _text("samples"),
         ),
     )
@@ -171,8 +172,8 @@ def _of_filling(filling: pl.DataFrame) -> pl.DataFrame:
     return _told(
         filling,
         phrase(
-            "{} samples came again in the last step of a pass: fewer than replicas, as"
-            " samplers fill up",
+            "samples that came again in the last step of a pass: {}, fewer than there"
+            " are replicas, as samplers fill up",
             _text("samples"),
         ),
     )
@@ -192,8 +193,8 @@ def _of_rows(lost: pl.DataFrame) -> pl.DataFrame:
     return _told(
         lost,
         phrase(
-            "{} rows tell neither their attempt nor their time, and the run has"
-            " several attempts",
+            "rows that tell neither attempt nor time, of a run with several attempts:"
+            " {}",
             _text("unplaced"),
         ),
     )

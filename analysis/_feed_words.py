@@ -44,16 +44,7 @@ def evidence() -> pl.Expr:
             .then(phrase(", read by {}", by))
             .otherwise(pl.lit("")),
         ),
-        "restart_repeats": phrase(
-            "attempt {} began with step {}; {} of step {} in attempt {} came again in"
-            " step {}",
-            _text("attempt"),
-            _text("resumed"),
-            samples,
-            other,
-            _text("other_attempt"),
-            step,
-        ),
+        "restart_repeats": _repeated(samples),
         "left_out": _left_out(samples),
         "restart_skips": phrase(
             "attempt {} went on in step {} beyond {} that should have followed step {}",
@@ -73,6 +64,29 @@ def evidence() -> pl.Expr:
     return pl.coalesce(
         pl.when(pl.col("kind") == kind).then(text) for kind, text in said.items()
     )
+
+
+def _repeated(samples: pl.Expr) -> pl.Expr:
+    by_position = phrase(
+        "attempt {} began in step {} with {}, which are before where the checkpoint of"
+        " step {} stood",
+        _text("attempt"),
+        _text("step"),
+        samples,
+        _text("other_step"),
+    )
+    by_reads = phrase(
+        "attempt {} began with step {}; {} of step {} in attempt {} came again in"
+        " step {}",
+        _text("attempt"),
+        _text("resumed"),
+        samples,
+        _text("other_step"),
+        _text("other_attempt"),
+        _text("step"),
+    )
+    told = pl.col("other_attempt").is_null()
+    return pl.when(told).then(by_position).otherwise(by_reads)
 
 
 def _left_out(samples: pl.Expr) -> pl.Expr:

@@ -12,7 +12,14 @@ from analysis._feed_times import STALL_RATIO
 from analysis.attempts import Attempts
 from analysis.lost_time import LostTime
 from analysis.runs import Runs
-from ingest.tables import DataReads, Kernels, Operations, StepTimings, Table
+from ingest.tables import (
+    Checkpoints,
+    DataReads,
+    Kernels,
+    Operations,
+    StepTimings,
+    Table,
+)
 from ingest.tables import _columns as c
 
 #: Share of a step's compute that grows with the square of document lengths, assumed:
@@ -146,8 +153,8 @@ def audit_feeds(
     to read their samples again. What rows do not tell is not judged, and named.
 
     Args:
-        frames: Data reads, attempts, runs, step timings, kernels, operations and the
-            ledger.
+        frames: Data reads, attempts, runs, step timings, checkpoints, kernels,
+            operations and the ledger.
         portion_rows: Rows of reads to hold at once. [1]
         stall_ratio: Share of its step from which a rank is stalled. [1]
         attention_share: Share of compute that grows with squared lengths. [1]
@@ -157,6 +164,7 @@ def audit_feeds(
         attempts=frames[Attempts],
         runs=frames[Runs],
         timings=frames[StepTimings],
+        checkpoints=frames[Checkpoints],
         traces=pl.concat(
             frames[one].select("trace_id") for one in (Kernels, Operations)
         ),
@@ -184,7 +192,10 @@ ANALYSIS: Final = Analysis(
     name="data_feed",
     version=1,
     describes="Whether each sample was given once, and what the loader cost",
-    inputs=(*(DataReads, Attempts, Runs, StepTimings, Kernels, Operations, LostTime),),
+    inputs=(
+        *(DataReads, Attempts, Runs, StepTimings, Checkpoints),
+        *(Kernels, Operations, LostTime),
+    ),
     outputs=(DataFeedViolations, DataFeedSteps, DataFeed),
     compute=_compute,
     thresholds={

@@ -11,7 +11,7 @@ from polars.testing import assert_frame_equal
 
 from analysis.runs import Runs
 from ingest.synthetic.data_feed import Fault, Feed, Kind, rows
-from ingest.tables import StepTimings
+from ingest.tables import Checkpoints, StepTimings
 from tests.analysis.feeds import Row, audit, framed, in_order
 from tests.reports.builder import frame
 
@@ -118,7 +118,7 @@ def test_missing_rows_are_named_and_blame_nobody(shuffled: bool) -> None:
     found = audit(lost)
     assert found.told == []
     assert found.verdict == "cannot tell"
-    assert "1 steps lack rows, of up to 1 replicas" in found.blind
+    assert "rows are missing in 1 of the steps, of up to 1 replicas" in found.blind
     (step,) = found.steps.filter("is_kept", pl.col("step") == 25).rows(named=True)
     assert (step["readers_seen"], step["readers_expected"]) == (7, 8)
 
@@ -128,7 +128,7 @@ def test_a_replica_that_the_layout_has_and_no_row_tells_is_missed() -> None:
     layout = {"run_id": "feed", "tp": 2, "cp": 1, "pp": 1, "dp": 8}
     found = audit(lost, Runs=frame(Runs, [layout]))
     assert found.told == []
-    assert "40 steps lack rows, of up to 1 replicas" in found.blind
+    assert "rows are missing in 40 of the steps, of up to 1 replicas" in found.blind
 
 
 def test_the_layout_tells_which_ranks_share_a_batch() -> None:
@@ -248,6 +248,27 @@ def test_replicas_may_change_at_a_restart() -> None:
     found = audit([*elastic, *again])
     assert found.told == []
     assert found.verdict == "complete"
+
+
+@pytest.mark.parametrize(
+    ("ahead", "expected"),
+    [
+        (0, []),
+        # step 20 begins at 1280, where the checkpoint of step 19 should stand
+        (40, [("restart_repeats", 1, 20, "0-9", 1280, 1320)]),
+        (-40, [("restart_skips", 1, 20, "0-1", 1240, 1280)]),
+    ],
+)
+def test_a_checkpoint_tells_where_to_go_on(
+    ahead: int, expected: list[tuple[Any, ...]]
+) -> None:
+    # of steps 15 to 19 no rows are there; the checkpoint of step 9 proves the unit
+    told = [r for r in rows(Feed(**FEED, **RESTART)) if not 15 <= r["step"] < 20]
+    saves = [{"step": 9, "data_position": 640, "start_ns": 1}]
+    saves += [{"step": 19, "data_position": 1280 + ahead, "start_ns": 2}]
+    about = {"run_id": "feed", "attempt": 0, "kind": "save", "file_id": "f"}
+    found = audit(told, Checkpoints=frame(Checkpoints, [about | one for one in saves]))
+    assert found.told == expected
 
 
 def test_rows_that_nothing_places_are_counted() -> None:
