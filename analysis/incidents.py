@@ -18,9 +18,10 @@ from analysis._incident_chains import (
     merge_under_switches,
     roots,
 )
+from analysis._xid_gauge import edges_of_gauge
 from analysis.attempts import Attempts
 from analysis.gpus import Gpus
-from ingest.tables import Failures, Jobs, Table
+from ingest.tables import Failures, Jobs, PowerSamples, Table
 from ingest.tables import _columns as c
 from ingest.times import SECOND_NS
 from ingest.xids import CATALOGUE
@@ -125,7 +126,8 @@ def find_incidents(frames: Frames, thresholds: Thresholds) -> Results:
     jobs = pl.concat(
         [job_nodes(frames[Jobs]), nodes.drop("run_id", "attempt")], how="diagonal"
     ).unique()
-    lines = group_lines(frames[Failures], gap_ns, span_ns)
+    told = [frames[Failures], edges_of_gauge(frames[PowerSamples])]
+    lines = group_lines(pl.concat(told, how="vertical_relaxed"), gap_ns, span_ns)
     held = last_holder(lay_to_gpu(lines, jobs), nodes.drop("job_id"), JOB_SLACK_NS)
     placed = lay_to_runs(held, frames[Attempts]).collect()
     chained = merge_in_attempts(chain(placed, window_ns, span_ns))
@@ -183,7 +185,7 @@ ANALYSIS: Final = Analysis(
     name="incidents",
     version=5,
     describes="What broke, by cause: lines, events and incidents.",
-    inputs=(Failures, Jobs, Attempts, Gpus),
+    inputs=(Failures, PowerSamples, Jobs, Attempts, Gpus),
     outputs=(Incidents, IncidentEvents),
     compute=find_incidents,
     thresholds={

@@ -32,7 +32,7 @@ def read(stream: BinaryIO, reading: Reading) -> Iterator[Batch]:
 
 SOURCE: Final = Source(
     name="dcgm-exporter",
-    version=5,
+    version=6,
     describes="text of the dcgm-exporter, one scrape or many with time stamps",
     tables=TABLES,
     options=frozenset({"cluster", "name"}),

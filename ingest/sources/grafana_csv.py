@@ -177,7 +177,7 @@ def _samples(lines: pl.DataFrame, columns: pl.DataFrame) -> pl.DataFrame:
 
 SOURCE: Final = Source(
     name="grafana-csv",
-    version=3,
+    version=4,
     describes="CSV of a Grafana panel, unformatted, columns named by series",
     tables=TABLES,
     options=frozenset({"cluster", "name"}),

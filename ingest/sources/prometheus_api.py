@@ -115,7 +115,7 @@ def _refusal(number: int, piece: Piece) -> Refusal:
 
 SOURCE: Final = Source(
     name="prometheus-api",
-    version=4,
+    version=5,
     describes="answers of the Prometheus HTTP API: query, query_range, export",
     tables=TABLES,
     options=frozenset({"cluster", "name"}),

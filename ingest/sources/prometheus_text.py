@@ -38,7 +38,7 @@ def read(stream: BinaryIO, reading: Reading) -> Iterator[Batch]:
 
 SOURCE: Final = Source(
     name="prometheus-text",
-    version=4,
+    version=5,
     describes="text of Prometheus exporters and OpenMetrics: ports, NICs, GPUs",
     tables=TABLES,
     options=frozenset({"cluster", "name"}),

@@ -28,7 +28,7 @@ def read(stream: BinaryIO, reading: Reading) -> Iterator[Batch]:
 
 SOURCE: Final = Source(
     name="promtool-dump",
-    version=4,
+    version=5,
     describes="output of promtool tsdb dump",
     tables=TABLES,
     options=frozenset({"cluster", "name"}),

@@ -51,6 +51,11 @@ class PowerSamples(Table):
     throttle_thermal_ns = c.duration_ns(
         "State of the counter of time slowed for heat.", nullable=True
     )
+    last_xid = c.number(
+        "Last Xid of the GPU, as DCGM's gauge keeps it; 0: none since the driver was"
+        " loaded.",
+        nullable=True,
+    )
     utilization_ratio = c.ratio(
         "Share of the last second with work on the GPU.", nullable=True
     )

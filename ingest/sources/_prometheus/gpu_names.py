@@ -46,6 +46,7 @@ _CLOCK_HZ: Final = _Gpu(
 _REASONS: Final = _Gpu(
     "reasons", column=PowerSamples.throttle_reasons.name, kind="integer"
 )
+_XID: Final = _Gpu("last Xid", column=PowerSamples.last_xid.name, kind="integer")
 _POWER: Final = _Ns("power", column=_POWER_NS)
 _HEAT: Final = _Ns("heat", column=_HEAT_NS)
 _PART: Final = {"order": 1, "is_part": True}
@@ -87,6 +88,9 @@ _DCGM: Final = {
     "dcgm_sm_clock": _CLOCK,
     "DCGM_FI_DEV_CLOCK_THROTTLE_REASONS": _REASONS,
     "DCGM_FI_DEV_CLOCKS_EVENT_REASONS": _REASONS,
+    "DCGM_FI_DEV_XID_ERRORS": _XID,
+    "DCGM_FI_DEV_XID_ERROR": _XID,
+    "dcgm_xid_errors": _XID,
     "DCGM_FI_DEV_POWER_VIOLATION": _POWER,
     "dcgm_power_violation": _POWER,
     "DCGM_FI_DEV_THERMAL_VIOLATION": _HEAT,
