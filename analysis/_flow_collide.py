@@ -22,8 +22,8 @@ SEED: Final = 20_260_302
 #: Throws that are simulated: the mean of a maximum is then known to 2 % of its spread.
 DRAWS: Final = 2_000
 
-#: Paths and flows up to which throws are simulated: 2,000 throws in a few seconds.
-MOST_SIMULATED: Final = 200_000
+#: Paths and flows up to which throws are simulated: 2,000 throws in a second or two.
+MOST_SIMULATED: Final = 20_000
 MOST_FLOWS: Final = 2**53
 
 #: Throws at once.

@@ -25,7 +25,10 @@ NEGLIGIBLE: Final = 1e-12
 _WIDE: Final = 40
 
 #: Values of the maximum times the length of the transform: about a second of work.
-_MOST_WORK: Final = 2**24
+_MOST_WORK: Final = 2**23
+
+#: Flows above which the transform is too long.
+_MOST_FLOWS: Final = 2**24
 
 #: Paths above which the power of a transform loses digits: 1e6 x 2e-16 in phase.
 _MOST_PATHS: Final = 10**6
@@ -38,7 +41,7 @@ def is_exact(flows: int, paths: int) -> bool:
         flows: Flows. [1]
         paths: Equal paths. [1]
     """
-    if paths > _MOST_PATHS or flows > _MOST_WORK:
+    if paths > _MOST_PATHS or flows > _MOST_FLOWS:
         return False
     mean = flows / paths
     values = _WIDE / 4 * sqrt(mean) + _WIDE

@@ -7,14 +7,14 @@ from typing import Final
 import polars as pl
 
 from analysis._analysis import Frames
+from analysis._plan_stops_measured import accounts, power, saves, stops
+from analysis._plan_told import told
 from analysis._plan_traffic_measured import traffic
 from analysis.attempts import Attempts
-from analysis.energy import Energy
-from analysis.interrupt_rates import FEW_EVENTS, InterruptRates
 from analysis.overlap import Overlap
 from analysis.pipeline_bubbles import PipelineBubbles
 from analysis.replays import ReplaySteps
-from ingest.tables import Checkpoints, StepTimings
+from ingest.tables import StepTimings
 from ingest.times import SECOND_NS
 
 #: Columns of everything measured.
@@ -42,16 +42,9 @@ def measured(frames: Frames) -> pl.DataFrame:
         each run and line, the first source that tells it.
     """
     parts = [source(frames) for source in _SOURCES]
-    told = pl.concat([part.select(*COLUMNS).cast(dict(COLUMNS)) for part in parts])
-    finite = told.filter(pl.col("measured").is_finite())
+    found = pl.concat([part.select(*COLUMNS).cast(dict(COLUMNS)) for part in parts])
+    finite = found.filter(pl.col("measured").is_finite())
     return finite.unique(["run_id", "name"], keep="first", maintain_order=True)
-
-
-def _told(rows: pl.LazyFrame, name: str, value: pl.Expr, source: str) -> pl.DataFrame:
-    """Return one value of each run."""
-    found = rows.group_by("run_id").agg(measured=value.cast(pl.Float64))
-    named = found.with_columns(name=pl.lit(name), measured_from=pl.lit(source))
-    return named.filter(pl.col("measured").is_not_null()).sort("run_id").collect()
 
 
 def _steps(frames: Frames) -> pl.DataFrame:
@@ -73,13 +66,13 @@ def _steps(frames: Frames) -> pl.DataFrame:
             "overlap, median of traced steps",
         ),
     )
-    found = [_told(rows, "step_time", median, source) for rows, source in sources]
+    found = [told(rows, "step_time", median, source) for rows, source in sources]
     return pl.concat(found, how="diagonal_relaxed")
 
 
 def _gpus(frames: Frames) -> pl.DataFrame:
     most = pl.col("gpu_count").max()
-    return _told(frames[Attempts], "layout_gpus", most, "attempts, most GPUs held")
+    return told(frames[Attempts], "layout_gpus", most, "attempts, most GPUs held")
 
 
 def _bubbles(frames: Frames) -> pl.DataFrame:
@@ -91,7 +84,7 @@ def _bubbles(frames: Frames) -> pl.DataFrame:
     rows = frames[PipelineBubbles].filter(pl.col("bubble_ns").is_not_null())
     ordered = rows.sort(PipelineBubbles.key)
     found = [
-        _told(
+        told(
             *(ordered, f"bubble_of_{name}", total["bubble"] / total[over]),
             "pipeline_bubbles, all stages together",
         )
@@ -104,59 +97,7 @@ def _exposed(frames: Frames) -> pl.DataFrame:
     rows = frames[Overlap].filter(Overlap.step.col.is_not_null())
     mean = pl.col("exposed_communication_ns").cast(pl.Int64).mean() / SECOND_NS
     source = "overlap, mean of traced GPUs and steps; waiting included"
-    return _told(rows, "exposed_per_step", mean, source)
-
-
-def _saves(frames: Frames) -> pl.DataFrame:
-    """Return size, stall and distance of saves, each taken as that of all ranks."""
-    saves = frames[Checkpoints].filter(Checkpoints.kind.col == "save")
-    each = saves.group_by(_STEP).agg(
-        size=pl.when(pl.col("bytes").is_not_null().any()).then(pl.col("bytes").sum()),
-        stall=pl.col("stall_ns").max(),
-        start=pl.col("start_ns").min(),
-    )
-    apart = pl.col("start").sort().diff().over("run_id", "attempt", order_by="start")
-    logged = frames[StepTimings].filter(pl.col("checkpoint_ns") > 0)
-    steps = logged.group_by(_STEP).agg(stall=pl.col("checkpoint_ns").max())
-    stall = pl.col("stall").median() / SECOND_NS
-    whole = each.with_columns(apart=apart)
-    return pl.concat(
-        [
-            _told(each, "checkpoint_size", pl.col("size").median(), "checkpoints"),
-            _told(each, "checkpoint_stall", stall, "checkpoints, median of saves"),
-            _told(steps, "checkpoint_stall", stall, "step_timings, median of saves"),
-            _told(
-                *(whole, "checkpoint_interval"),
-                *(pl.col("apart").median() / SECOND_NS, "checkpoints, median of saves"),
-            ),
-        ]
-    )
-
-
-def _stops(frames: Frames) -> pl.DataFrame:
-    """Return the mean time between interruptions of runs that had enough of them. [s]
-
-    Below that a rate would feign knowledge.
-    """
-    rates = frames[InterruptRates].filter(
-        (pl.col("scope") == "run")
-        & (pl.col("level") == "interruption")
-        & (pl.col("category") == "all")
-        & (pl.col("component") == "all")
-        & (pl.col("count") >= FEW_EVENTS)
-    )
-    mean = pl.col("mtbf_ns").cast(pl.Float64).first() / SECOND_NS
-    return _told(rates, "run_mtbf", mean, "interrupt_rates, unplanned ones")
-
-
-def _power(frames: Frames) -> pl.DataFrame:
-    """Return the power of a run of which every GPU was measured. [W]"""
-    held = frames[Attempts].group_by("run_id").agg(pl.col("gpu_count").max())
-    known = frames[Energy].filter(pl.col("mean_w").is_not_null())
-    rows = known.join(held, on="run_id").sort(Energy.key)
-    all_seen = pl.col("gpu_uuid").n_unique() == pl.col("gpu_count").first()
-    total = pl.when(all_seen).then(pl.col("mean_w").sum())
-    return _told(rows, "gpu_power", total, "energy, mean power of all GPUs")
+    return told(rows, "exposed_per_step", mean, source)
 
 
 #: Where lines are measured; the first that tells one is taken.
@@ -166,9 +107,10 @@ _SOURCES: Final[tuple[Callable[[Frames], pl.DataFrame], ...]] = (
     _bubbles,
     _exposed,
     traffic,
-    _saves,
-    _stops,
-    _power,
+    saves,
+    stops,
+    accounts,
+    power,
 )
 
 #: Fields of a card that measured lines stand in for where the card does not say.

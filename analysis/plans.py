@@ -13,9 +13,11 @@ from analysis._plan_rules import Known
 from analysis.attempts import Attempts
 from analysis.energy import Energy
 from analysis.interrupt_rates import InterruptRates
+from analysis.lost_time import LostTime
 from analysis.overlap import Overlap
 from analysis.overlap_groups import OverlapGroups
 from analysis.pipeline_bubbles import PipelineBubbles
+from analysis.power_swings import PowerSwings
 from analysis.replays import ReplaySteps
 from ingest.tables import Checkpoints, Collectives, RunCards, StepTimings, Table
 from ingest.tables import _columns as c
@@ -66,7 +68,9 @@ INPUTS: Final[tuple[type[Table], ...]] = (
     ReplaySteps,
     PipelineBubbles,
     InterruptRates,
+    LostTime,
     Energy,
+    PowerSwings,
 )
 
 

@@ -81,7 +81,7 @@ def _site(scenario: Scenario) -> dict[str, dict[str, object]]:
             "interval_s": 22.5,
             "stall_s": 2.4,
             "store_gbs": 20,
-            "local_gbs": 10,
+            "local_gbs": 40,
         },
         "reliability": {"per_1000_node_days": 6.5, "repair_h": 24},
         "power": {
