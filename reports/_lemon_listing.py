@@ -83,7 +83,8 @@ def _row(row: Row, scope: Scope) -> tuple[str, ...]:
 
 
 def _what(row: Row) -> str:
-    parts = [row["causes"], row["gpu_keys"]]
+    codes = (row["causes"] or "").replace("operator ", "").replace("_", " ")
+    parts = [codes, row["gpu_keys"]]
     if row["serials"]:
         parts.append(f"serials {row['serials']}")
     return "; ".join(name(part, 60) for part in parts if part)

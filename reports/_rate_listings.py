@@ -45,7 +45,12 @@ _PROJECTED: Final = (
     Column("GPUs", is_number=True),
     Column("Nodes", is_number=True),
     Column("One interruption in", "With 95 % interval.", is_number=True),
-    Column("Meta RSC-1", "Measured, or projected from its own rate.", is_number=True),
+    Column(
+        "Meta RSC-1",
+        "Measured, or projected from its own rate of nodes, which its measured points"
+        " do not follow.",
+        is_number=True,
+    ),
 )
 
 #: Table 5 whose percentages are our own; one of them is printed otherwise.
@@ -97,7 +102,7 @@ def _cause(one: Row, total: int) -> tuple[str, ...]:
         grouped(one["count"]),
         share,
         rate(one) if is_counted else "\N{EN DASH}",
-        mean_time(one) if known else "\N{EN DASH}",
+        mean_time(one, "") if known else "\N{EN DASH}",
         percent(theirs / whole) if theirs else "\N{EN DASH}",
     )
 
@@ -134,7 +139,7 @@ def _size(one: Row) -> tuple[str, ...]:
     return (
         grouped(one["gpus"]),
         grouped(one["nodes"]),
-        mean_time(one),
+        mean_time(one, ""),
         theirs or "\N{EN DASH}",
     )
 

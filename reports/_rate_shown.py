@@ -68,14 +68,19 @@ def where_row(row: Row) -> str:
     )
 
 
-def mean_time(row: Row) -> str:
-    """Return a mean time with its interval: 3.09 h (95 %: 2.81 h to 3.41 h)."""
+def mean_time(row: Row, level: str = "95 %: ") -> str:
+    """Return a mean time with its interval: 3.09 h (95 %: 2.81 h to 3.41 h).
+
+    Args:
+        row: Its `count`, `mtbf_ns`, `mtbf_low_ns` and `mtbf_high_ns`.
+        level: What stands before the interval; empty under a title that says it.
+    """
     low, high = duration(row["mtbf_low_ns"]), row["mtbf_high_ns"]
     if row["count"] < FEW_EVENTS or row["mtbf_ns"] is None:
-        to = f" and at most {duration(high)}" if high is not None else ""
+        to = f", at most {duration(high)}" if high is not None else ""
         return f"at least {low}{to}"
     until = duration(high) if high is not None else "unbounded"
-    return f"{duration(row['mtbf_ns'])} (95 %: {low} to {until})"
+    return f"{duration(row['mtbf_ns'])} ({level}{low} to {until})"
 
 
 def rate(row: Row) -> str:

@@ -32,15 +32,13 @@ def heading(row: Row, frames: Frames) -> str:
     """
     count, observed = row["count"], duration(row["exposure_ns"])
     of_run = f"of {name(row['run_id'], 30)}"
+    between = f"the mean time between them is {mean_time(row)} (95 %)."
     if not count:
-        return (
-            f"No unplanned interruption in {observed} {of_run}: one in"
-            f" {duration(row['mtbf_low_ns'])} at most (95 %)."
-        )
+        return f"No unplanned interruption in {observed} {of_run}: {between}"
     if count < FEW_EVENTS:
         return (
             f"{plural(count, 'unplanned interruption')} in {observed} {of_run}: too few"
-            f" for a rate. One in {mean_time(row)} is compatible with it (95 %)."
+            f" for a rate; {between}"
         )
     rate = row["per_1000_node_days"]
     told = f": {significant(rate)} per 1000 node-days" if rate is not None else ""

@@ -73,6 +73,8 @@ def _heading(nodes: pl.DataFrame, scope: Scope) -> str:
             f"{failed} failed; whether one is a lemon cannot be told: {first['note']}."
         )
     most = nodes.sort("failures", "host", descending=[True, False]).row(0, named=True)
+    if most["failures"] == 1:
+        return "No node failed twice, so that none fails more often than chance allows."
     return (
         "No node fails more often than chance allows: the most,"
         f" {plural(most['failures'], 'failure')} of {name(most['host'], 30)}, is"

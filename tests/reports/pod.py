@@ -14,6 +14,7 @@ from ingest.tables import StepTimings, Table
 from tests.reports.builder import HOSTS, HOUR, RUN, START, Row
 from tests.reports.pod_checkpoints import checkpoints
 from tests.reports.pod_events import files, power, rates, stops
+from tests.reports.pod_feed import feed
 from tests.reports.pod_goodput import goodput
 from tests.reports.pod_hangs import hangs
 from tests.reports.pod_links import links
@@ -21,6 +22,7 @@ from tests.reports.pod_overlap import groups, hiding
 from tests.reports.pod_pipeline import bubbles
 from tests.reports.pod_plan import plan
 from tests.reports.pod_power import burned
+from tests.reports.pod_rates import rate_tables
 from tests.reports.pod_repairs import repairs
 from tests.reports.pod_replays import replays
 from tests.reports.pod_work import late, ledger, overlaps, slow, steps, waits
@@ -75,9 +77,11 @@ def pod(
         CollectiveWaits: waits(run),
         LateRanks: late(run),
         InterruptRates: rates(run, count),
+        **rate_tables(run),
         **stops(run),
         **power(run, host),
         **burned(run, host),
+        **feed(run),
         **files(run),
         **goodput(run),
         **hangs(run),
