@@ -44,6 +44,13 @@ GLOSSARY: Final[tuple[Definition, ...]] = (
     ),
     Definition("data stall", "Time that a step was blocked on its input.", _LEDGER),
     Definition(
+        "data feed",
+        "The samples that the loader gives to each data-parallel replica and step."
+        " Within a pass over a data set each is given once; ranks of a replica have"
+        " the same. Steps that a restart does again read theirs again.",
+        "intervals of samples over the kept steps of a run",
+    ),
+    Definition(
         "checkpoint stall",
         "Time that a step was blocked on writing a checkpoint.",
         _LEDGER,
@@ -147,6 +154,18 @@ GLOSSARY: Final[tuple[Definition, ...]] = (
         "node-days",
         "Nodes times the days in which they were observed; a rate counts per 1000.",
         _RATES,
+    ),
+    Definition(
+        "lemon",
+        "A node that fails more often than chance allows: below 0.05 over the number"
+        " of nodes, by the rate of all others, whose spread is allowed for.",
+        "gamma-Poisson, one node left out (Greenwood and Yule 1920)",
+    ),
+    Definition(
+        "Weibull shape",
+        "How stops are spread: at 1 they come at a constant rate, below 1 in clusters,"
+        " above 1 regularly.",
+        "maximum likelihood, interval by the profile; Schroeder and Gibson, DSN 2006",
     ),
     Definition(
         "coverage",
