@@ -173,6 +173,34 @@ GLOSSARY: Final[tuple[Definition, ...]] = (
         " gaps.",
         "energy counter where there is one, else the trapezoid rule",
     ),
+    Definition(
+        "ramp",
+        "Change of the power of all GPUs together over a window, by its length:"
+        " (P(t) - P(t - w)) / w.",
+        "arXiv 2508.14318",
+    ),
+    Definition(
+        "not observable",
+        "The sensor could not have shown it: its readings change too rarely, or are"
+        " means over a second. It is neither kept nor broken.",
+        "a ramp needs two readings, and two times of averaging, in its window",
+    ),
+    Definition(
+        "load factor",
+        "Mean power over the highest, of all GPUs together.",
+        "usage of power engineering",
+    ),
+    Definition(
+        "AC energy",
+        "What power swings by around its mean, as energy over frequency.",
+        "Hann-Welch spectrum (Welch 1967) after each segment's trend is taken out",
+    ),
+    Definition(
+        "PUE",
+        "Energy of a facility over that of its machines. Where no run card tells it,"
+        " what is said with it is said to be about.",
+        "ISO/IEC 30134-2",
+    ),
 )
 
 

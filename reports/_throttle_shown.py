@@ -7,7 +7,7 @@ import polars as pl
 
 from reports import _sql
 from reports._energy_charts import short
-from reports._numbers import THIN, compact, duration, percent, significant
+from reports._numbers import compact, duration, percent, significant
 from reports._runs import MOST_ROWS
 from reports._section import About, Chart, Column, Listing, Scope
 from reports._texts import named, said_by
@@ -144,7 +144,7 @@ def charts(rows: pl.DataFrame, scope: Scope) -> list[Chart]:
     return [
         Chart(
             name="power-throttled",
-            title=f"Share of its time that a GPU was throttled [{THIN}%{THIN}]",
+            title="Share of its time that a GPU was throttled [%]",
             summary=f"{plural(drawn.height, 'bar')}, the longest {drawn['text'][0]} of"
             f" {drawn['label'][0]}.",
             spec=bars.ranking(drawn, "share of the time [%]", tips),

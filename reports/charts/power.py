@@ -34,7 +34,7 @@ def phased(
     start = float(rows["at_ms"][0])
     end = max(float(rows["at_ms"][-1]), float(spans["to_ms"][-1]))
     axis = times.time_axis(start, end)
-    scale = alt.Scale(type="utc", domain=[start, end], nice=False)
+    scale = alt.Scale(type="utc", nice=False)
     x = alt.X("at_ms:T", scale=scale, axis=axis)
     largest = _parts.largest(rows, "high")
     y_axis = alt.Axis(title=unit, grid=True, gridColor=LINE, labelColor=QUIET)
@@ -52,7 +52,7 @@ def phased(
         alt.Chart(spans)
         .mark_rect(clip=True)
         .encode(
-            x=alt.X("from_ms:T", scale=scale, axis=axis),
+            x=alt.X("from_ms:T"),
             x2="to_ms:T",
             y=alt.value(0),
             y2=alt.value(_STRIP),
