@@ -75,7 +75,7 @@ def _to_all(spec: Spec) -> Spec:
     for layer in spec["layer"]:
         axis = layer["encoding"]["x"].get("axis")
         if axis:
-            axis["values"] = list(range(0, 101, 20))
+            axis["values"] = [0, 25, 50, 75, 100]
     return spec
 
 

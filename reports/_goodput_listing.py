@@ -23,6 +23,9 @@ _PAID_MFU: Final = (
     "this product",
 )
 
+#: Shares of each run, columns of `goodput`.
+_OF_RUNS: Final = ("ettr", "training", "goodput", "mfu")
+
 _SQL: Final = "SELECT * FROM goodput ORDER BY paid_gpu_ns DESC, run_id"
 
 
@@ -67,6 +70,7 @@ def runs(rows: pl.DataFrame) -> Listing:
             Column("Stops, planned", is_number=True),
             Column("Steps kept", is_number=True),
             Column("Done again", is_number=True),
+            Column("Unknown because"),
         ),
         rows=[_row(row) for row in shown.iter_rows(named=True)],
         more=f"{grouped(left)} more runs" if left else "",
@@ -78,14 +82,19 @@ def _row(row: dict[str, Any]) -> tuple[str, ...]:
     stops = f"{grouped(row['interruptions_count'])}, {grouped(row['planned_count'])}"
     return (
         name(row["run_id"], 30),
-        _said(row["ettr_ratio"], row["unknown_reason"]),
-        _said(row["training_ratio"], row["unknown_reason"]),
-        _said(row["goodput_ratio"], row["unknown_reason"]),
-        _said(row["mfu_ratio"], row["mfu_reason"]),
+        *(_said(row[f"{one}_ratio"]) for one in _OF_RUNS),
         stops,
         _count(row["steps_kept"]),
         _count(row["steps_repeated"]),
+        _reasons(row),
     )
+
+
+def _reasons(row: dict[str, Any]) -> str:
+    """Say why shares are not known: of time first, of MFU where that is another."""
+    of_time, of_mfu = row["unknown_reason"], row["mfu_reason"]
+    mfu = f"MFU: {of_mfu}" if of_mfu and of_mfu != of_time else ""
+    return ", ".join(text for text in (of_time, mfu) if text)
 
 
 def _count(value: int | None) -> str:

@@ -28,14 +28,15 @@ MEASURES: Final = (
     Measure(
         "effective_training_ratio",
         "effective training",
-        "time in steps that counted, over the time from the first start to the end",
+        "time in steps that counted, stalls for checkpoints left out, over the time"
+        " from the first start to the end",
         "Llama 3, arXiv 2407.21783",
     ),
     Measure(
         "ettr_ratio",
         "ETTR",
-        "time in steps that counted, over the time from the first submission to the"
-        " end, queues included",
+        "the same time in steps, over the time from the first submission to the end,"
+        " queues included",
         "Meta, arXiv 2410.21680",
     ),
     Measure(
@@ -54,7 +55,8 @@ MEASURES: Final = (
     Measure(
         "training_ratio",
         "paid, in steps",
-        "GPU time in steps that counted, over all GPU time that was paid for",
+        "GPU time in steps that counted, stalls for checkpoints left out, over all GPU"
+        " time that was paid for",
         "the ledger",
         "paid",
     ),

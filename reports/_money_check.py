@@ -30,8 +30,7 @@ def sentences(frames: Frames, scope: Scope) -> list[str]:
     if rows.is_empty():
         return []
     money = {name: _usd(rows, name, scope) for name in ("jobs", "paid", *_PARTS)}
-    count = rows.height
-    few = f" of {plural(count, 'run')}" if count > 1 else ""
+    few = _few(rows, frames, scope)
     jobs, paid = _cents(money["jobs"]), _cents(money["paid"])
     told = f"Counted again from the job list alone (GPUs x elapsed x price){few}: "
     if jobs == paid:
@@ -42,6 +41,14 @@ def sentences(frames: Frames, scope: Scope) -> list[str]:
         if _cents(money[name])
     ]
     return [f"{told}{_said(jobs)}, and the ledger {_said(paid)}: {listed(parts, 4)}."]
+
+
+def _few(rows: pl.DataFrame, frames: Frames, scope: Scope) -> str:
+    """Say of how many runs, where there is more than one."""
+    lost = scope.of_runs(frames[LostTime]).select("run_id").unique().collect()
+    if lost.height == 1:
+        return ""
+    return f" of {plural(rows.height, 'run')} that jobs name"
 
 
 def compared(frames: Frames, scope: Scope) -> pl.DataFrame:
