@@ -21,12 +21,13 @@ _ONE: Final = timedelta(days=1)
 
 @dataclass(frozen=True, slots=True)
 class Sides:
-    """Two sides, and what each is called."""
+    """Two sides, what each is called, and whether the first is of another lake."""
 
     before: Side
     now: Side
     against: str
     subject: str
+    is_elsewhere: bool = False
 
 
 def sides(frames: Frames, scope: Scope) -> Sides | None:
@@ -47,6 +48,7 @@ def sides(frames: Frames, scope: Scope) -> Sides | None:
         before=Side(given.frames, given.run_ids),
         now=Side(frames, ours),
         against=given.label,
+        is_elsewhere=given.is_elsewhere,
         subject=f"run {name(ours[0])}" if len(ours) == 1 else plural(len(ours), "run"),
     )
 

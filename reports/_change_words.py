@@ -18,6 +18,10 @@ _NAMES: Final = {
 }
 
 
+#: Measures that are no accounts of the ledger.
+NO_ACCOUNTS: Final = ("step_time", "interruptions", "slow")
+
+
 @dataclass(frozen=True, slots=True)
 class Words:
     """A change in words; empty where there is nothing to say."""

@@ -58,7 +58,7 @@ def feeds(rows: pl.DataFrame, frames: Frames, scope: Scope) -> Iterator[Repair]:
 
 
 def uncosted(frames: Frames, scope: Scope) -> list[str]:
-    """Return that a feed has faults of which no cost is known: they bend what is learnt.
+    """Return that a feed has faults of which no cost is known.
 
     Args:
         frames: The tables.

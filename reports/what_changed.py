@@ -9,7 +9,7 @@ from analysis import Frames
 from analysis.changes import INPUTS, MOST_Q, changes
 from analysis.interrupt_rates import FEW_EVENTS
 from analysis.lost_time import LostTime
-from reports import _baseline, _change_words, _sql
+from reports import _baseline, _change_chart, _change_words, _sql
 from reports._baseline import Sides
 from reports._numbers import percent
 from reports._runs import MOST_ROWS
@@ -61,6 +61,7 @@ def build(frames: Frames, scope: Scope) -> Content:
     return Content(
         heading=_heading(rows, sides),
         paragraphs=[_how(rows, sides), *_visible(rows)],
+        charts=_change_chart.chart(rows, sides),
         listings=[_listing(rows, scope)],
     )
 
