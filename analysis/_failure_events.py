@@ -22,6 +22,9 @@ SPELL: Final = ("cluster", "host", "gpu_key", "source", "code", "told_run_id")
 #: NVSentinel merge them so. [ns]
 SAME_LOSS_NS: Final = 300 * 1_000_000_000
 
+#: Families of codes that tell of a machine.
+_OF_MACHINES: Final = ("xid", "sxid", "kernel", "health")
+
 #: Time that a watchdog had been waiting when it spoke. [ms]
 _WAITED_MS: Final = r"ran for (\d{1,12}) milliseconds"
 
@@ -117,3 +120,19 @@ def lay_to_gpu(events: pl.LazyFrame, jobs: pl.LazyFrame) -> pl.LazyFrame:
         .then(pl.lit(DEFECT_COMPONENT))
         .otherwise("component"),
     ).drop("_guilty")
+
+
+def accompanied(events: pl.DataFrame) -> pl.DataFrame:
+    """Make a consequence of the application codes that a defect of the GPU is beside.
+
+    Args:
+        events: Events with the `chain` that each belongs to.
+
+    Returns:
+        The events, `role` corrected.
+    """
+    is_defect = (pl.col("role") == "root") & pl.col("source").is_in(_OF_MACHINES)
+    is_beside = is_defect.any().over("chain", "gpu_key") & (pl.col("role") == "user")
+    is_excused = is_beside & pl.col("code").is_in(REPEATABLE)
+    role = pl.when(is_excused).then(pl.lit("cascade")).otherwise("role")
+    return events.with_columns(role=role)

@@ -14,8 +14,8 @@ def lay_to_runs(events: pl.LazyFrame, attempts: pl.LazyFrame) -> pl.LazyFrame:
         attempts: Rows of Attempts.
 
     Returns:
-        The events, `run_id` and `attempt` corrected, without `told_run_id`. A run that
-        has no attempts is not known, and told of nothing.
+        The events, `run_id` and `attempt` corrected. A run that has no attempts is
+        not known, and told of nothing.
     """
     starts = attempts.select("start_ns", "end_ns", _attempt="attempt", _run="run_id")
     known = starts.select("_run").unique().with_columns(_known=pl.lit(value=True))
@@ -39,4 +39,4 @@ def lay_to_runs(events: pl.LazyFrame, attempts: pl.LazyFrame) -> pl.LazyFrame:
     return placed.with_columns(
         run_id=pl.coalesce(told, "run_id"),
         attempt=pl.when(differs).then(own).otherwise("attempt"),
-    ).drop("told_run_id", "_attempt", "_known", "start_ns", "end_ns")
+    ).drop("_attempt", "_known", "start_ns", "end_ns")

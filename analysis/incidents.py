@@ -1,30 +1,32 @@
 """What broke: lines of failure logs, brought together by cause."""
 
-import hashlib
 from typing import ClassVar, Final
 
 import polars as pl
 
 from analysis._analysis import Analysis, Frames, Results, Thresholds
-from analysis._failure_events import JOB_SLACK_NS, group_lines, lay_to_gpu
+from analysis._failure_events import (
+    JOB_SLACK_NS,
+    accompanied,
+    group_lines,
+    lay_to_gpu,
+)
 from analysis._failure_roles import CATEGORIES, ROLES, SEVERITIES, category
 from analysis._failure_runs import lay_to_runs
 from analysis._held_nodes import held_nodes, job_nodes, last_holder
 from analysis._incident_chains import (
-    CONSEQUENCES,
     absorb,
     chain,
     merge_in_attempts,
     merge_under_switches,
-    roots,
 )
+from analysis._incident_sums import name_incidents, sum_up
 from analysis._xid_gauge import edges_of_gauge
 from analysis.attempts import Attempts
 from analysis.gpus import Gpus
 from ingest.tables import Failures, Jobs, PowerSamples, Table
 from ingest.tables import _columns as c
 from ingest.times import SECOND_NS
-from ingest.xids import CATALOGUE
 
 #: Longest silence inside an event. Delta's rule (arXiv 2503.11901): equal errors of a
 #: GPU within 5 s are one.
@@ -37,9 +39,6 @@ INCIDENT_WINDOW_S: Final = 300.0
 #: Longest event and longest incident: Delta's rule caps a spell at a day, so that what
 #: goes on for weeks is not counted as one.
 SPELL_S: Final = 86_400.0
-
-#: Digits of an identity: 64 bits, so that a million incidents are told apart.
-_ID_DIGITS: Final = 16
 
 
 class Incidents(Table):
@@ -115,6 +114,16 @@ class IncidentEvents(Table):
         nullable=True,
     )
     attempt = c.index("Attempt of that run.", nullable=True)
+    told_run_id = c.identifier(
+        "Run in whose own log its lines stand, as `failures.run_id` says; null for the"
+        " lines of nodes and schedulers.",
+        nullable=True,
+    )
+    undated = c.number(
+        "Of a line without a time its position among those that are alike, in the"
+        " order of boot_offset_ns, message and occurrence.",
+        nullable=True,
+    )
 
 
 def find_incidents(frames: Frames, thresholds: Thresholds) -> Results:
@@ -130,55 +139,14 @@ def find_incidents(frames: Frames, thresholds: Thresholds) -> Results:
     lines = group_lines(pl.concat(told, how="vertical_relaxed"), gap_ns, span_ns)
     held = last_holder(lay_to_gpu(lines, jobs), nodes.drop("job_id"), JOB_SLACK_NS)
     placed = lay_to_runs(held, frames[Attempts]).collect()
-    chained = merge_in_attempts(chain(placed, window_ns, span_ns))
+    chained = merge_in_attempts(accompanied(chain(placed, window_ns, span_ns)))
     switches = frames[Gpus].select(Gpus.host.name, Gpus.switch.name).collect()
     events = absorb(merge_under_switches(chained, switches))
-    named = events.join(_name(roots(events)), on="chain").with_columns(
-        category=category()
-    )
+    named = name_incidents(events).with_columns(category=category())
     return {
-        Incidents: _sum_up(named),
+        Incidents: sum_up(named).select(Incidents.column_names()),
         IncidentEvents: named.select(IncidentEvents.column_names()),
     }
-
-
-def _name(rooted: pl.DataFrame) -> pl.DataFrame:
-    """Return `chain` and `incident_id`, which only the root event decides."""
-    columns = ["cluster", "host", "gpu_key", "source", "code", "first_ns", "undated"]
-    told = rooted.select("chain", identity=pl.struct(columns).struct.json_encode())
-    digest = pl.col("identity").map_elements(_digest, return_dtype=pl.String)
-    return told.select("chain", incident_id=digest)
-
-
-def _digest(identity: str) -> str:
-    return hashlib.sha256(identity.encode()).hexdigest()[:_ID_DIGITS]
-
-
-def _sum_up(events: pl.DataFrame) -> pl.DataFrame:
-    is_cause = ~pl.col("role").is_in(CONSEQUENCES)
-    causing = (
-        pl.when(is_cause.any())
-        .then(pl.col("host").filter(is_cause).n_unique())
-        .otherwise(pl.col("host").n_unique())
-    )
-    sums = events.group_by("incident_id").agg(
-        pl.col("last_ns").max(),
-        pl.col("lines").sum(),
-        _first_ns=pl.col("first_ns").min(),
-        events=pl.len().cast(pl.Int64),
-        host_count=pl.col("host").drop_nulls().n_unique().cast(pl.Int64),
-        _causing=causing,
-    )
-    root = roots(events).drop("lines", "last_ns").join(sums, on="incident_id")
-    one_host = pl.when(pl.col("_causing") == 1).then("host")
-    told = root.with_columns(
-        one_host.alias("host"),
-        catalogue=pl.when(pl.col("source") == "xid").then(pl.lit(CATALOGUE)),
-        first_ns=pl.col("_first_ns"),
-        root_source=pl.col("source"),
-        root_code=pl.col("code"),
-    )
-    return told.select(Incidents.column_names()).sort("first_ns", "incident_id")
 
 
 ANALYSIS: Final = Analysis(

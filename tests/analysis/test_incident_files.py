@@ -3,7 +3,9 @@
 from itertools import pairwise
 from typing import Any
 
+import duckdb
 import hypothesis.strategies as st
+import polars as pl
 from hypothesis import given, settings
 
 from ingest.sources import kernel_log
@@ -99,3 +101,51 @@ def test_a_spread_over_the_gpus_of_a_host_is_one_incident() -> None:
     lines = [xid(n, 119, f"{n + 16:x}") for n in range(8)]
     incidents, events = find(failures(lines))
     assert (incidents.height, events.height) == (1, 8)
+
+
+def test_an_application_error_beside_a_defect_of_its_gpu_is_not_the_users() -> None:
+    # 13 on the GPU whose memory fails, and 13 on its neighbour
+    lines = [xid(0, 13), xid(2, 48), xid(3, 13, "3b")]
+    _, events = find(failures(lines))
+    roles = {
+        (gpu, code): role
+        for gpu, code, role in events.select("gpu_key", "code", "role").rows()
+    }
+    assert roles == {
+        ("0000:5d:00", "13"): "cascade",
+        ("0000:5d:00", "48"): "root",
+        ("0000:3b:00", "13"): "user",
+    }
+
+
+#: From an incident to the lines that tell of it; each line belongs to one event.
+LINES = """
+SELECT e.incident_id, e.code, f.message, f.place
+FROM incident_events AS e JOIN (
+  SELECT *, row_number() OVER (
+    PARTITION BY cluster, host, gpu_key, source, code, run_id, time_ns
+    ORDER BY boot_offset_ns NULLS FIRST, message NULLS FIRST, occurrence) - 1 AS place
+  FROM failures) AS f
+ON e.cluster = f.cluster AND e.source = f.source AND e.code = f.code
+AND e.host IS NOT DISTINCT FROM f.host AND e.gpu_key IS NOT DISTINCT FROM f.gpu_key
+AND e.told_run_id IS NOT DISTINCT FROM f.run_id
+AND (f.time_ns BETWEEN e.first_ns AND e.last_ns
+     OR (f.time_ns IS NULL AND e.undated = f.place))
+"""
+
+
+def test_each_line_is_found_again_by_its_incident() -> None:
+    undated = [
+        row | {"time_ns": None, "time_quality": "unknown"} for row in failures(LOG)
+    ]
+    told = [*failures(LOG), *undated, *[row | {"run_id": "q"} for row in failures(LOG)]]
+    incidents, events = find(told)
+    lake = duckdb.connect()
+    lake.register("incident_events", events.to_arrow())
+    lake.register(
+        "failures", pl.DataFrame(told, schema=Failures.create_empty().schema).to_arrow()
+    )
+    found = lake.sql(LINES).pl()
+    assert found.height == len(told) == incidents["lines"].sum()
+    counts = dict(found.group_by("incident_id").len().iter_rows())
+    assert counts == dict(incidents.select("incident_id", "lines").iter_rows())
