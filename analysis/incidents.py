@@ -91,7 +91,7 @@ class IncidentEvents(Table):
         "source",
         "code",
         "first_ns",
-        "run_id",
+        "told_run_id",
     )
 
     incident_id = c.identifier("Incident that the event belongs to.")
