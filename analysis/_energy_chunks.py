@@ -27,17 +27,14 @@ def devices_of(samples: pl.LazyFrame) -> pl.DataFrame:
     return ordered.with_columns(device=pl.int_range(pl.len(), dtype=pl.Int64))
 
 
-def chunks(
-    devices: pl.DataFrame, most_samples: int = CHUNK_SAMPLES
-) -> Iterator[pl.DataFrame]:
+def chunks(devices: pl.DataFrame) -> Iterator[pl.DataFrame]:
     """Yield devices in lots that fit into memory; a device is never split.
 
     Args:
         devices: Rows of `devices_of`.
-        most_samples: Samples of a lot, if it has more than one device. [1]
     """
     before = pl.col("samples").cum_sum() - pl.col("samples")
-    lots = devices.with_columns(_lot=before // most_samples)
+    lots = devices.with_columns(_lot=before // CHUNK_SAMPLES)
     for lot in lots.partition_by("_lot", maintain_order=True):
         yield lot.drop("_lot")
 

@@ -5,6 +5,7 @@ from typing import Final
 
 import polars as pl
 
+from analysis._energy_quality import MEANINGS
 from reports._numbers import percent
 from reports._section import Scope
 from reports._words import listed, plural, said
@@ -74,7 +75,10 @@ def _doubts(rows: pl.DataFrame) -> str:
         .value_counts(name="n")
         .sort(["n", "quality"], descending=[True, False])
     )
-    reasons = [f"{said(reason)[:60]} ({n})" for reason, n in counts.iter_rows()]
+    reasons = [
+        f"{said(reason)[:60]} ({plural(n, 'window')}{_meaning(reason)})"
+        for reason, n in counts.iter_rows()
+    ]
     low = rows.filter(pl.col("coverage_ratio") < _COVERED_FROM).height
     less = (
         f" {plural(low, 'window')} below {percent(_COVERED_FROM)} coverage: energy is a"
@@ -83,3 +87,9 @@ def _doubts(rows: pl.DataFrame) -> str:
         else ""
     )
     return f"Doubts: {listed(reasons, 5)}.{less}" if reasons else less.strip()
+
+
+def _meaning(reason: str) -> str:
+    """Return what a reason means; nothing of one that is not ours."""
+    meaning = MEANINGS.get(reason)
+    return f": {meaning}" if meaning else ""

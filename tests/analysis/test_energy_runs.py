@@ -177,3 +177,9 @@ def test_doubts_of_gpus_are_those_of_the_run_each_once() -> None:
 def test_order_does_not_matter() -> None:
     one = measure(power(), steps())
     assert one == measure(power()[::-1], steps()[::-1])
+
+
+def test_lots_of_devices_make_no_difference(monkeypatch: pytest.MonkeyPatch) -> None:
+    together = measure(power(), steps())
+    monkeypatch.setattr("analysis._energy_chunks.CHUNK_SAMPLES", 50)
+    assert measure(power(), steps()) == together

@@ -286,6 +286,13 @@ def test_order_of_rows_does_not_matter() -> None:
     )
 
 
+def test_lots_of_devices_make_no_difference(monkeypatch: pytest.MonkeyPatch) -> None:
+    power = sampled("power_instant_w", wave(np.arange(0, 30, 0.1)), 0.1, gpus=5)
+    together = measure(frames_of(power, 30, gpus=5))
+    monkeypatch.setattr("analysis._energy_chunks.CHUNK_SAMPLES", 300)
+    assert measure(frames_of(power, 30, gpus=5)) == together
+
+
 def test_runs_without_power_have_no_rows() -> None:
     found = measure(frames_of([], 30))
     assert not any(found.values())

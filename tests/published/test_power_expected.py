@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 from analysis._analysis import Frames
+from analysis._energy_refresh import refresh
 from analysis.energy_checks import ANALYSIS as CHECKS
 from analysis.energy_checks import EnergyChecks
 from ingest.sources import dcgm_exporter, nvidia_smi, zeus
@@ -136,6 +137,18 @@ def test_the_load_of_an_a100_is_that_of_its_meter(shared: Path) -> None:
     assert of_run["mean_w"] == pytest.approx(129.24, abs=0.02)
     assert (end - start) / 1e9 == pytest.approx(7.930, abs=1e-3)
     assert of_run["coverage_ratio"] == 1
+
+
+def test_the_sensor_of_an_a100_says_something_new_ten_times_a_second(
+    shared: Path,
+) -> None:
+    # polled every 7 to 13 ms; its reading changes every 101 to 104 ms
+    folder = shared / "data/power/JimZeyuYang+GPU_Power_Benchmark/plotting/data"
+    text = (folder / "5050/A100/gpudata.csv").read_text()
+    samples = table_of(read(nvidia_smi.SOURCE, text), PowerSamples)
+    numbered = samples.with_columns(device=pl.lit(0, pl.Int64)).sort("time_ns")
+    (told,) = refresh(numbered, "power_average_w")["refresh_ns"].to_list()
+    assert 100e6 < told < 105e6
 
 
 @pytest.mark.parametrize(
