@@ -4,13 +4,14 @@ from typing import Final, NamedTuple
 
 import polars as pl
 
+from analysis._feed_balance import correlations
 from analysis._feed_costs import with_costs
 from analysis._feed_found import Found, go_through, judge
 from analysis._feed_ranks import FAULT_ID, in_words, with_readers
 from analysis._feed_rows import STEP, Reads
 from analysis._feed_runs import runs_of
 from analysis._feed_steps import with_kept
-from analysis._feed_times import step_times
+from analysis._feed_times import rank_log, step_times
 from analysis._feed_verdicts import blind_spots
 from analysis._feed_words import evidence
 
@@ -46,8 +47,9 @@ def answer(
     """
     attempts, runs = feed.attempts.collect(), feed.runs.collect()
     reads = Reads(feed.reads, attempts.lazy(), runs.lazy(), portion_rows)
-    times = step_times(feed.timings, attempts.lazy(), feed.traces, stall_ratio)
-    gone = go_through(reads)
+    log = rank_log(feed.timings, attempts.lazy(), feed.traces)
+    times = step_times(log, stall_ratio)
+    gone = go_through(reads, log)
     saved = feed.checkpoints.filter(pl.col("kind") == "save").collect()
     found = judge(gone, attempts, runs, saved)
     faults = _faults(found, reads, times)
@@ -57,7 +59,8 @@ def answer(
     whole = runs_of(faults, steps, found.passes, blind, feed.ledger.collect())
     extra = (attention_share * (pl.col("imbalance_ratio") - 1)).clip(0)
     longer = {"imbalance_time_ratio": extra}
-    return faults, steps.with_columns(**longer), whole.with_columns(**longer)
+    told = whole.join(correlations(gone.sums), on="run_id", how="left")
+    return faults, steps.with_columns(**longer), told.with_columns(**longer)
 
 
 def _faults(found: Found, reads: Reads, times: pl.DataFrame) -> pl.DataFrame:

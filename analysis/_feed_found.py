@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import polars as pl
 
+from analysis._feed_balance import sums
 from analysis._feed_cover import PASS, holes, merged, rereads, swept
 from analysis._feed_faults import (
     FAULT,
@@ -33,6 +34,7 @@ class Gone(NamedTuple):
         twice: Samples that came twice in one step, of the same columns.
         disputed: Replicas whose ranks disagree.
         hashed: Batches that are known by their hash alone.
+        sums: What tells whether squared lengths and work go together.
     """
 
     facts: pl.DataFrame
@@ -40,6 +42,7 @@ class Gone(NamedTuple):
     twice: pl.DataFrame
     disputed: pl.DataFrame
     hashed: pl.DataFrame
+    sums: pl.DataFrame
 
 
 class Found(NamedTuple):
@@ -62,13 +65,18 @@ class Found(NamedTuple):
     ended: pl.DataFrame
 
 
-def go_through(reads: Reads) -> Gone:
-    """Go through a feed, portion by portion."""
-    parts = [_portion(rows) for rows in reads]
+def go_through(reads: Reads, log: pl.LazyFrame) -> Gone:
+    """Go through a feed, portion by portion.
+
+    Args:
+        reads: The reads.
+        log: What `rank_log` returns.
+    """
+    parts = [_portion(rows, log) for rows in reads]
     return Gone(*(pl.concat(frames) for frames in zip(*parts, strict=True)))
 
 
-def _portion(rows: pl.DataFrame) -> Gone:
+def _portion(rows: pl.DataFrame, log: pl.LazyFrame) -> Gone:
     told = given(rows)
     ranged = told.batches.filter(pl.col("first").is_not_null())
     hashed = told.rows.filter(
@@ -80,6 +88,7 @@ def _portion(rows: pl.DataFrame) -> Gone:
         twice=again_in_steps(told.batches),
         disputed=told.disputed,
         hashed=hashed.select(*_SPAN, "replica", "rank", "batch_hash"),
+        sums=sums(rows, told.batches, log),
     )
 
 

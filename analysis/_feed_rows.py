@@ -72,7 +72,7 @@ class Reads:
         numbered = counted.select(*_BY, portion=before // self.portion_rows)
         portions = numbered.partition_by("portion", include_key=False)
         for keys in portions or [counted.select(_BY)]:
-            near = rows.filter(_between(keys, "run_id"), _between(keys, "step"))
+            near = rows.filter(between(keys, "run_id"), between(keys, "step"))
             found = near.join(keys.lazy(), on=list(_BY), how="semi")
             yield self._placed(found.collect().lazy()).collect()
 
@@ -98,8 +98,13 @@ class Reads:
         )
 
 
-def _between(keys: pl.DataFrame, column: str) -> pl.Expr:
-    """Return whether a value may be among keys: files that are sorted skip the rest."""
+def between(keys: pl.DataFrame, column: str) -> pl.Expr:
+    """Return whether a value may be among keys: files that are sorted skip the rest.
+
+    Args:
+        keys: The keys.
+        column: Column of the value and of the keys.
+    """
     values = keys[column]
     low, high = (pl.lit(one, values.dtype) for one in (values.min(), values.max()))
-    return pl.col(column).is_between(low, high)
+    return pl.col(column).isbetween(low, high)

@@ -131,6 +131,12 @@ class DataFeed(Table):
         "Longer step expected of it, with the assumed share of attention.",
         nullable=True,
     )
+    work_correlation = c.real(
+        "Correlation of squared lengths and own work of replicas, each over the mean of"
+        " its step; null where a step log does not tell both, or of too few.",
+        nullable=True,
+    )
+    work_count = c.count("Replicas and steps that it is of.", nullable=True)
     longest_document = c.number("Tokens of the longest document.", nullable=True)
     stalled_count = c.count("Kept steps with a stalled rank.", nullable=True)
     stalled_gpu_ns = c.gpu_time_ns("Time blocked on input in those.", nullable=True)

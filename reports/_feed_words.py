@@ -11,6 +11,10 @@ from reports._section import Scope
 from reports._words import listed, name, plural
 from reports.dollars import dollars, in_words
 
+#: Correlation from which work is said to go with squared lengths: a tenth of its
+#: variance. [1]
+_GOES_FROM: Final = 0.3
+
 #: Kinds of fault in words.
 KINDS: Final = {
     "given_twice": "given twice",
@@ -166,7 +170,21 @@ def _imbalance(feeds: pl.DataFrame) -> str:
         f" {significant(ratio)} times the mean sum of squared lengths. That makes steps"
         f" {percent(longer)} longer if attention has the share of compute that is"
         f" assumed, {percent(ATTENTION_SHARE)} by default; it is expected, not"
-        f" measured.{longest}"
+        f" measured.{_measured(worst)}{longest}"
+    )
+
+
+def _measured(run: dict[str, object]) -> str:
+    """Return whether the own work of replicas goes with their squared lengths."""
+    found = run["work_correlation"]
+    if not isinstance(found, float):
+        return ""
+    of = plural(int(str(run["work_count"])), "replica and step", "replicas and steps")
+    goes = "goes" if found >= _GOES_FROM else "does not go"
+    told = f"{found:.2f}".replace("-", "\N{MINUS SIGN}")
+    return (
+        f" The own work of replicas {goes} with it: correlation {told} over {of},"
+        " slow GPUs included."
     )
 
 

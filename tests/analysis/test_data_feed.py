@@ -346,3 +346,23 @@ def test_long_documents_make_a_step_longer_as_assumed() -> None:
     (run,) = audit(told).runs.rows(named=True)
     assert run["imbalance_ratio"] == pytest.approx(2)
     assert run["imbalance_time_ratio"] == pytest.approx(0.14 * (2 - 1))
+
+
+@pytest.mark.parametrize(("follows", "expected"), [(1, 1.0), (-1, -1.0)])
+def test_work_that_goes_with_squared_lengths_is_told(
+    follows: int, expected: float
+) -> None:
+    # y - 1 = (x - 1) / 10 of each replica, or its opposite
+    squares = [5, 3, 2, 2]
+    told = [
+        row | {"tokens_squared": squares[row["dp_rank"]]}
+        for row in rows(Feed(1, replicas=4, steps=30))
+    ]
+    log = timings(30, -1).filter(pl.col("rank") < 4)
+    weight = pl.col("rank").replace_strict(range(4), squares)
+    work = 500_000_000 + follows * 50_000_000 * (weight - 3)
+    timed = log.with_columns(wait_ns=pl.col("duration_ns") - work)
+    (run,) = audit(told, StepTimings=timed).runs.rows(named=True)
+    assert run["work_correlation"] == pytest.approx(expected)
+    assert run["work_count"] == 120
+    assert audit(told).runs["work_correlation"].item() is None
