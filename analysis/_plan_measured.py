@@ -18,7 +18,7 @@ from ingest.tables import StepTimings
 from ingest.times import SECOND_NS
 
 #: Columns of everything measured.
-COLUMNS: Final = MappingProxyType(
+COLUMNS: Final = pl.Schema(
     {
         "run_id": pl.String,
         "name": pl.String,
@@ -42,7 +42,7 @@ def measured(frames: Frames) -> pl.DataFrame:
         each run and line, the first source that tells it.
     """
     parts = [source(frames) for source in _SOURCES]
-    found = pl.concat([part.select(*COLUMNS).cast(dict(COLUMNS)) for part in parts])
+    found = pl.concat([part.select(COLUMNS.names()).cast(COLUMNS) for part in parts])
     finite = found.filter(pl.col("measured").is_finite())
     return finite.unique(["run_id", "name"], keep="first", maintain_order=True)
 
@@ -55,19 +55,25 @@ def _steps(frames: Frames) -> pl.DataFrame:
     traced = frames[Overlap].filter(Overlap.step.col.is_not_null())
     median = pl.col("length").median() / SECOND_NS
     sources = (
-        (logged.group_by(_STEP).agg(length=whole), "step_timings, median of steps"),
+        (_each(logged, whole), "step_timings, median of steps"),
         (means.with_columns(length="duration_ns"), "step_timings, median of means"),
         (
             frames[ReplaySteps].with_columns(length="actual_ns"),
             "replay_steps, median of traced steps",
         ),
         (
-            traced.group_by(_STEP).agg(length=pl.col("span_ns").max()),
+            _each(traced, pl.col("span_ns").max()),
             "overlap, median of traced steps",
         ),
     )
     found = [told(rows, "step_time", median, source) for rows, source in sources]
     return pl.concat(found, how="diagonal_relaxed")
+
+
+def _each(rows: pl.LazyFrame, length: pl.Expr) -> pl.LazyFrame:
+    """Return the length of each step; there are fewer of them than of ranks."""
+    steps = rows.group_by(_STEP).agg(length=length)
+    return steps.collect(engine="streaming").lazy()
 
 
 def _gpus(frames: Frames) -> pl.DataFrame:
@@ -95,7 +101,8 @@ def _bubbles(frames: Frames) -> pl.DataFrame:
 
 def _exposed(frames: Frames) -> pl.DataFrame:
     rows = frames[Overlap].filter(Overlap.step.col.is_not_null())
-    mean = pl.col("exposed_communication_ns").cast(pl.Int64).mean() / SECOND_NS
+    total = pl.col("exposed_communication_ns").cast(pl.Int64).sum()
+    mean = total / pl.len() / SECOND_NS
     source = "overlap, mean of traced GPUs and steps; waiting included"
     return told(rows, "exposed_per_step", mean, source)
 

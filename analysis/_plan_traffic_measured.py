@@ -30,26 +30,33 @@ def traffic(frames: Frames) -> pl.DataFrame:
         run_id, name of the line, value in its unit, and where it is from.
     """
     found = pl.concat([_bytes(frames), _times(frames)])
-    return found.sort("run_id", "name").collect()
+    return found.sort("run_id", "name")
 
 
-def _bytes(frames: Frames) -> pl.LazyFrame:
+def _rank_steps(rows: pl.LazyFrame) -> pl.DataFrame:
+    """Return how many steps of ranks were traced, by run."""
+    seen = rows.select(_RANK_STEP).unique().group_by("run_id").agg(steps=pl.len())
+    return seen.collect(engine="streaming")
+
+
+def _bytes(frames: Frames) -> pl.DataFrame:
     """Return what leaves the port of a GPU; what it receives is another's. [B]"""
     rows = frames[Collectives].filter(pl.col("step").is_not_null())
-    seen = rows.select(_RANK_STEP).unique().group_by("run_id").agg(steps=pl.len())
     sent = (
         rows.filter(pl.col("parallel_kind").is_in(list(_KINDS)))
         .with_columns(stem=stem())
-        .filter(pl.col("stem") != "recv")
+        .filter(~pl.col("stem").is_in(["recv", "barrier"]))
         .with_columns(wire=pl.col("bytes_total") * bus_factor(pl.col("group_size")))
         .group_by("run_id", "parallel_kind", "stem", "bytes_total", "group_size")
         .agg(pl.col("wire").first() * pl.len())
     )
-    total = sent.sort("stem", "bytes_total", "group_size")
+    # few sizes: their order is that of the sum, whatever threads there are
+    total = sent.collect(engine="streaming").sort("stem", "bytes_total", "group_size")
     return (
         total.group_by("run_id", "parallel_kind", maintain_order=True)
-        .agg(pl.col("wire").sum())
-        .join(seen, on="run_id")
+        .agg(pl.when(pl.col("wire").is_not_null().all()).then(pl.col("wire").sum()))
+        .drop_nulls("wire")
+        .join(_rank_steps(rows), on="run_id")
         .select(
             "run_id",
             name=pl.col("parallel_kind").replace_strict(dict(_KINDS)) + "_bytes",
@@ -59,16 +66,16 @@ def _bytes(frames: Frames) -> pl.LazyFrame:
     )
 
 
-def _times(frames: Frames) -> pl.LazyFrame:
+def _times(frames: Frames) -> pl.DataFrame:
     """Return how long a GPU communicates in a step; waiting is in it. [s]"""
     rows = frames[OverlapGroups].filter(pl.col("step").is_not_null())
     split = rows.filter(pl.col("split") == "parallel")
-    seen = split.select(_RANK_STEP).unique().group_by("run_id").agg(steps=pl.len())
     return (
         split.filter(pl.col("parallel_kind").is_in(list(_KINDS)))
         .group_by("run_id", "parallel_kind")
         .agg(pl.col("communication_ns").cast(pl.Int64).sum())
-        .join(seen, on="run_id")
+        .collect(engine="streaming")
+        .join(_rank_steps(split), on="run_id")
         .select(
             "run_id",
             name=pl.col("parallel_kind").replace_strict(dict(_KINDS)) + "_time",

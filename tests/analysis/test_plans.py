@@ -14,7 +14,7 @@ from analysis._plan_rules import Known
 from analysis.attempts import Attempts
 from analysis.plans import ANALYSIS, Plans
 from ingest.run_card import FIELDS
-from ingest.tables import Checkpoints, RunCards, StepTimings, Table
+from ingest.tables import Checkpoints, Collectives, RunCards, StepTimings, Table
 from tests.analysis.plan_cards import LLAMA, LLAMA_LONG, planned, row, value
 from tests.examples import examples
 
@@ -182,7 +182,12 @@ def logged(step: int, rank: int, duration_ns: int) -> dict[str, Any]:
 
 
 def plans_of(card: str, **more: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
-    tables = {"steps": StepTimings, "attempts": Attempts, "saves": Checkpoints}
+    tables: dict[str, type[Table]] = {
+        "steps": StepTimings,
+        "attempts": Attempts,
+        "saves": Checkpoints,
+        "collectives": Collectives,
+    }
     rows = {tables[name]: some for name, some in more.items()}
     frames = framed({RunCards: [row(card) | {"file_id": "card"}], **rows})
     found = ANALYSIS.compute(frames, {})[Plans]
@@ -239,3 +244,34 @@ def test_saves_are_measured() -> None:
     assert plan["checkpoint_stall"]["measured"] == 3.0
     assert plan["checkpoint_interval"]["measured"] == 100.0
     assert plan["checkpoint_interval"]["difference_ratio"] == pytest.approx(-1 / 6)
+
+
+def test_bytes_of_collectives_are_measured_as_they_leave_a_port() -> None:
+    # an all-reduce of 8 GB over 4 replicas in each of two steps: 2 x 3/4 of it leaves
+    rows = [
+        {
+            "run_id": "run",
+            "attempt": 0,
+            "trace_id": "trace",
+            "event": step,
+            "step": step,
+            "rank": 0,
+            "device": 0,
+            "parallel_kind": kind,
+            "group_size": 4,
+            "kind": what,
+            "bytes_total": size,
+        }
+        for step in (1, 2)
+        for kind, what, size in (
+            ("dp", "allreduce", 8_000_000_000),
+            ("pp", "send", 1_000),
+            ("pp", "recv", 5_000),
+            ("tp", "allgather", None),
+        )
+    ]
+    plan = plans_of(LLAMA, collectives=rows)
+    assert plan["data_bytes"]["measured"] == 12e9
+    assert plan["pipeline_bytes"]["measured"] == 1_000.0
+    # of a size that no trace tells, a sum would be too small
+    assert plan["tensor_bytes"]["measured"] is None
