@@ -5,7 +5,7 @@ from typing import Final
 import polars as pl
 
 from analysis import Frames
-from analysis.interrupt_rates import InterruptRates
+from analysis.interrupt_rates import FEW_EVENTS, InterruptRates
 from analysis.published_rates import LLAMA_3_AS_OURS, LLAMA_3_CAUSES
 from analysis.rate_projections import RateProjections
 from reports import _sql
@@ -26,7 +26,7 @@ ORDER BY count DESC, category"""
 _SIZES_SQL: Final = """\
 SELECT gpus, nodes, mtbf_ns, mtbf_low_ns, mtbf_high_ns, peer_mtbf_ns, peer_basis
 FROM rate_projections
-WHERE cluster = $cluster AND level = 'interruption'
+WHERE cluster = $cluster AND level = 'interruption' AND gpus IN ($sizes)
 ORDER BY gpus"""
 
 #: Sizes that are shown: those that Meta published, and some between. [GPUs]
@@ -37,7 +37,7 @@ _CAUSES: Final = (
     Column("Interruptions", is_number=True),
     Column("Share", is_number=True),
     Column("Per 1000 node-days", "With 95 % interval; a dash below 5.", is_number=True),
-    Column("One in", "Time of the run, with 95 % interval.", is_number=True),
+    Column("One in", "Of the run, 95 % interval; a dash below 5.", is_number=True),
     Column("Llama 3", "Share of its 419, by our categories.", is_number=True),
 )
 
@@ -94,7 +94,7 @@ def _cause(one: Row, total: int) -> tuple[str, ...]:
     category = one["category"]
     is_counted = category != "planned"
     share = percent(one["count"] / total) if is_counted and total else "not counted"
-    known = one["mtbf_low_ns"] is not None and is_counted
+    known = is_counted and one["count"] >= FEW_EVENTS and one["mtbf_ns"] is not None
     theirs = LLAMA_3_AS_OURS.get(category)
     whole = sum(LLAMA_3_AS_OURS.values())
     return (
@@ -108,7 +108,7 @@ def _cause(one: Row, total: int) -> tuple[str, ...]:
 
 
 def projections(frames: Frames, row: Row) -> list[Listing]:
-    """Return how often runs of other sizes would be interrupted.
+    """Return how often runs of other sizes would be interrupted; nothing below five.
 
     Args:
         frames: The tables.
@@ -118,6 +118,7 @@ def projections(frames: Frames, row: Row) -> list[Listing]:
         (pl.col("cluster") == row["cluster"])
         & (pl.col("level") == "interruption")
         & pl.col("gpus").is_in(_SIZES)
+        & (pl.col("count") >= FEW_EVENTS)
     )
     rows = found.sort("gpus").collect()
     if rows.is_empty():
@@ -128,7 +129,11 @@ def projections(frames: Frames, row: Row) -> list[Listing]:
             " this rate",
             columns=_PROJECTED,
             rows=[_size(one) for one in rows.to_dicts()],
-            sql=_sql.filled(_SIZES_SQL, cluster=_sql.literal(row["cluster"])),
+            sql=_sql.filled(
+                _SIZES_SQL,
+                cluster=_sql.literal(row["cluster"]),
+                sizes=", ".join(map(str, _SIZES)),
+            ),
         )
     ]
 

@@ -85,13 +85,33 @@ def paragraphs(row: Row, frames: Frames, scope: Scope) -> list[str]:
 
 def _counts(row: Row, frames: Frames) -> str:
     """Say what peers count, since rates of different things do not compare."""
-    if _comparisons(row, frames).is_empty():
+    told = _comparisons(row, frames)
+    if not told["verdict"].is_in(list(_VERDICTS)).any():
         return ""
     return (
         "Peers count different things: Llama 3 every unplanned stop of one job, Meta's"
-        " RSC-1 and RSC-2 job ends laid to hardware, which is what ours are held"
-        " against there; InfiniteHBD faults of nodes, held against our incidents."
+        " RSC-1 and RSC-2 job ends laid to hardware, which is what of ours is held"
+        f" against them.{_faults(row, frames)}"
     )
+
+
+def _faults(row: Row, frames: Frames) -> str:
+    """Say how incidents stand to published faults of nodes."""
+    rows = frames[RateComparisons].filter(
+        (pl.col("run_id") == row["run_id"])
+        & (pl.col("level") == "incident")
+        & pl.col("verdict").is_in(list(_VERDICTS))
+    )
+    told = [
+        f" InfiniteHBD counts faults of nodes ({significant(peer)}): our incidents,"
+        f" {significant(ours)} per 1000 node-days, are {_VERDICTS[verdict]} that."
+        for peer, ours, verdict in rows.select(
+            "peer_per_1000_node_days", "per_1000_node_days", "verdict"
+        )
+        .collect()
+        .iter_rows()
+    ]
+    return "".join(told)
 
 
 def _changes(frames: Frames, scope: Scope) -> str:
