@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from analysis._checkpoint_burst_costs import costed
 from analysis._checkpoint_costs import Row
+from ingest.tables._columns import LONGEST_NS
 
 #: Ways to write a save, in the order of the table.
 SCHEMES: Final = ("direct", "two_tier", "staggered")
@@ -98,6 +99,8 @@ def _times(run: Row, store: Store, scheme: str) -> dict[str, Any]:
     if scheme != "direct":
         stall = round(run["bytes"] / run["node_count"] / run["local_gbs"])
     flush = burst if scheme == "direct" else stall + burst
+    if max(stall, flush) > LONGEST_NS:
+        return {"reason": "a save would take longer than a year"}
     times = {"burst_ns": burst, "stall_ns": stall, "flush_ns": flush}
     return {**times, **costed(run, burst, stall, flush)}
 

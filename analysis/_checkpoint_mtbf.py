@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
-from analysis.poisson import mean_interval, mtbf, mtbf_of_nodes
+from analysis.poisson import NODE_DAYS, mean_interval, mtbf
 from ingest.times import DAY_NS
 
 #: From so many interruptions on a count says more than a rate of others (the same as
@@ -16,6 +16,9 @@ FEW_EVENTS: Final = 5
 PUBLISHED_RATE: Final = 3.79
 PUBLISHED_LOW: Final = 2.34
 PUBLISHED_HIGH: Final = 6.50
+
+#: Greatest number of a column, with room for sums. [ns]
+_GREATEST: Final = 2**62
 
 #: Where a mean time between interruptions may be from, best first.
 SOURCES: Final = ("own", "card_count", "card_rate", "own_weak", "published", "none")
@@ -67,6 +70,12 @@ def spacing_of(
     return _published(nodes)
 
 
+def _fits(told: Spacing) -> Spacing | None:
+    """Return what a card says where a column holds it, else None."""
+    ends = (told.mean_ns, told.low_ns, told.high_ns)
+    return told if all(one is None or 0 < one < _GREATEST for one in ends) else None
+
+
 def chance_of(own: Mapping[str, Any] | None, spacing: Spacing) -> float | None:
     """Return the chance of as many interruptions as a run had, or more. [1]
 
@@ -99,15 +108,17 @@ def _by_card(card: Mapping[str, Any], nodes: float | None) -> Spacing | None:
     count = card.get("reliability_interruptions")
     days = card.get("reliability_observed_days")
     if count and days:
-        told = mtbf(count, round(days * DAY_NS), mean_interval(count))
+        seen = round(min(days * DAY_NS, float(_GREATEST)))
+        told = mtbf(count, seen, mean_interval(count))
         words = f"run card: {count} in {days:g} days"
-        return Spacing("card_count", told.mean_ns, told.low_ns, told.high_ns, words)
+        ends = (told.mean_ns, told.low_ns, told.high_ns)
+        return _fits(Spacing("card_count", *ends, words))
     rate = card.get("reliability_per_1000_node_days")
     if not rate or not nodes:
         return None
     mean = _of_nodes(nodes, rate)
     words = f"run card: {rate:g} per 1000 node-days"
-    return Spacing("card_rate", mean, None, None, words)
+    return _fits(Spacing("card_rate", mean, None, None, words))
 
 
 def _published(nodes: float | None) -> Spacing:
@@ -126,4 +137,4 @@ def _published(nodes: float | None) -> Spacing:
 
 
 def _of_nodes(nodes: float, rate: float) -> int:
-    return round(mtbf_of_nodes(1, rate) / nodes)
+    return round(min(NODE_DAYS * DAY_NS / rate / nodes, float(_GREATEST)))

@@ -14,6 +14,9 @@ STATE_BYTES: Final = 16
 #: 2407.21783, section 3.3.4): a local copy is lost with its node. [1]
 FAR_RATIO: Final = 0.78
 
+#: Greatest number of a column, with room for sums.
+_GREATEST: Final = 2**62
+
 _HOUR_NS: Final = 3600 * SECOND_NS
 
 Row = Mapping[str, Any]
@@ -96,7 +99,8 @@ def _size(row: Row) -> dict[str, Any]:
     size, basis = _best(
         saves=row["bytes"], card=row["checkpoint_bytes"], parameters=state
     )
-    return {"bytes": None if size is None else round(size), "bytes_basis": basis}
+    whole = _whole(size)
+    return {"bytes": whole, "bytes_basis": "none" if whole is None else basis}
 
 
 def _card(row: Row) -> dict[str, Any]:
@@ -107,7 +111,7 @@ def _card(row: Row) -> dict[str, Any]:
         "local_gbs": row["checkpoint_local_gbs"],
         "network_gbs": row["network_gbs"],
         "writer_count": _first(row["checkpoint_writers"], gpus),
-        "repair_ns": None if repair is None else round(repair * _HOUR_NS),
+        "repair_ns": _whole(None if repair is None else repair * _HOUR_NS),
     }
 
 
@@ -133,7 +137,7 @@ def _far(row: Row, few: float) -> dict[str, Any]:
 def _local_ns(row: Row, nodes: float | None) -> int | None:
     """Return the time to copy a node's share of the state to its local tier. [ns]"""
     rate, size = row["checkpoint_local_gbs"], _size(row)["bytes"]
-    return round(size / nodes / rate) if rate and size and nodes else None
+    return _whole(size / nodes / rate) if rate and size and nodes else None
 
 
 def _restarting(row: Row) -> dict[str, Any]:
@@ -172,4 +176,9 @@ def _first(*values: Any) -> Any:
 
 
 def _seconds(value: float | None) -> int | None:
-    return None if value is None else round(value * SECOND_NS)
+    return _whole(None if value is None else value * SECOND_NS)
+
+
+def _whole(value: float | None) -> int | None:
+    """Return a whole number, None where a card tells more than a column holds."""
+    return None if value is None or value > _GREATEST else round(value)

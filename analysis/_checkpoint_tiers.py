@@ -1,8 +1,13 @@
 """Two tiers of saves: a near one on the node, a far one that outlives it."""
 
+from typing import Final
+
 from analysis._checkpoint_costs import Row
 from analysis._checkpoint_levels import Nested, Tier, multi_level
 from ingest.times import SECOND_NS
+
+#: Below this share of interruptions, none is taken to need a tier. [1]
+LEAST_RATIO: Final = 0.001
 
 
 def levels_of(run: Row) -> Nested | None:
@@ -39,7 +44,9 @@ def why_no_levels(run: Row) -> str:
         return "no second tier is known: no tiers of saves, no local_gbs on the card"
     if run["near_stall_ns"] is None:
         return "a copy on the node would stall no less than a save does now"
-    if not 0 < run["far_ratio"] < 1:
+    if run["near_stall_ns"] >= run["far_stall_ns"]:
+        return "the far tier stalls no more than the near one"
+    if not LEAST_RATIO <= run["far_ratio"] <= 1 - LEAST_RATIO:
         return "all interruptions need the same tier"
     if not (run["near_stall_ns"] or run["step_ns"]):
         return "a near save costs nothing, and no step is known"

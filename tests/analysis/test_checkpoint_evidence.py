@@ -171,6 +171,24 @@ def test_a_card_alone_is_evidence() -> None:
     assert found["save_count"] == 0
 
 
+def test_a_card_of_any_size_is_no_crash() -> None:
+    greatest = 1.7e308
+    card = {
+        "checkpoint_interval_s": greatest,
+        "checkpoint_stall_s": 1.0,
+        "checkpoint_bytes": greatest,
+        "checkpoint_local_gbs": 1e-300,
+        "reliability_repair_h": 1e300,
+        "reliability_interruptions": 1,
+        "reliability_observed_days": 1e300,
+        "reliability_per_1000_node_days": 1e-300,
+    }
+    found = evidence_of(card=[card])
+    assert found["interval_ns"] is None
+    assert found["bytes_basis"] == "none"
+    assert found["mtbf_source"] == "published"
+
+
 def test_saves_of_two_tiers_are_told_apart() -> None:
     saves = [
         save(at, at, tier=tier, stall_ns=stall * S)
