@@ -107,4 +107,4 @@ def between(keys: pl.DataFrame, column: str) -> pl.Expr:
     """
     values = keys[column]
     low, high = (pl.lit(one, values.dtype) for one in (values.min(), values.max()))
-    return pl.col(column).isbetween(low, high)
+    return pl.col(column).is_between(low, high)
