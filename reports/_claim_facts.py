@@ -126,7 +126,7 @@ def _mapped(
     if key is None:
         return {}
     ours = (pl.col("gpu_uuid") == key) | (pl.col("serial") == key)
-    ours |= (pl.col("pci_address") == key) & (pl.col("host") == host)
+    ours |= (pl.col("pci_address") == key) & pl.col("host").eq_missing(host)
     roles = frames[Gpus].filter(ours)
     if at_ns is not None:
         begun = pl.col("from_ns") <= at_ns

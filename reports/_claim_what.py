@@ -20,6 +20,14 @@ _CLOCK: Final = (
     "The clock is the node's own: how far it was off is not part of these lines."
 )
 
+#: Categories of causes that are the tenant's own.
+_OWN_CATEGORIES: Final = ("user", "human", "scheduler")
+
+_OWN: Final = (
+    "By its code this is usually the doing of the application or of who runs it, and"
+    " not of the machine: look at the program before it is claimed."
+)
+
 
 def part(facts: Facts) -> Part:
     """Return what happened and where, as facts in two columns."""
@@ -29,11 +37,15 @@ def part(facts: Facts) -> Part:
         name="what",
         title="What, where and when",
         heading=_heading(facts),
-        paragraphs=[_CLOCK] if incident["first_ns"] is not None else [],
+        paragraphs=[
+            *([_CLOCK] if incident["first_ns"] is not None else []),
+            *([_OWN] if incident["category"] in _OWN_CATEGORIES else []),
+        ],
         facts=[
             ("Incident", name(incident["incident_id"])),
             ("Code", f"{name(facts.code)}: {name(incident['name'] or NOT_KNOWN, 200)}"),
             ("Severity", said(incident["severity"] or NOT_KNOWN)),
+            ("Whose", said(incident["category"] or NOT_KNOWN)),
             ("Component", said(incident["component"] or NOT_KNOWN)),
             ("First sign", instant(incident["first_ns"])),
             ("Last sign", instant(incident["last_ns"])),

@@ -194,6 +194,29 @@ def test_a_node_that_fails_too_often_is_held_against_the_others(scope: Scope) ->
     assert "0.60: more often than chance explains (p = 0.000010" in said
 
 
+def test_what_is_the_tenants_own_is_said_to_be(scope: Scope) -> None:
+    rows = tables()
+    assert "look at the program" not in text(made(scope, rows).html)
+    rows[Incidents][0]["category"] = "user"
+    assert "look at the program before it is claimed" in text(made(scope, rows).html)
+
+
+def test_lines_beyond_a_hundred_are_counted(scope: Scope) -> None:
+    many = Quotes(tuple(Line(number, LINE) for number in range(1, 131)))
+    said = text(made(scope, tables(), many).html)
+    assert "line 100" in said
+    assert "line 101" not in said
+    assert "30 more lines not shown." in said
+
+
+def test_a_cause_of_several_nodes_names_them(scope: Scope) -> None:
+    rows = tables()
+    rows[Incidents][0]["host"] = None
+    said = text(made(scope, rows).html)
+    assert "on several nodes or none named" in said
+    assert "there is no history of one node" in said
+
+
 def test_hostile_names_add_nothing_but_text(scope: Scope) -> None:
     plain = parsed(made(scope, tables()).html)
     hostile = parsed(made(scope, tables(HOSTILE, HOSTILE)).html)
