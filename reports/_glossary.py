@@ -168,6 +168,20 @@ GLOSSARY: Final[tuple[Definition, ...]] = (
         "maximum likelihood, interval by the profile; Schroeder and Gibson, DSN 2006",
     ),
     Definition(
+        "on paper",
+        "Worked out from the run card alone: formulas with the card's numbers, and"
+        " what is assumed where the card is silent.",
+        "each line of a plan names its formula and its inputs",
+    ),
+    Definition(
+        "flow",
+        "Data between two ports that a switch sends over one path. Which one, a hash"
+        " of its addresses decides, so that several may share a path while others are"
+        " empty.",
+        "equal-cost multipath routing (RFC 2992); the fullest path as a multinomial"
+        " maximum",
+    ),
+    Definition(
         "coverage",
         "Share of a window in which power was measured: nothing is assumed across"
         " gaps.",

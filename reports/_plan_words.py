@@ -118,7 +118,9 @@ def difference(ratio: float | None) -> str:
     if ratio is None:
         return "\N{EN DASH}"
     if abs(ratio) >= 1:
-        return f"{significant(1 + ratio, 2)}{THIN}times"
+        times = 1 + ratio
+        is_plain = abs(times) < _WHOLE_BELOW
+        return f"{significant(times, 2) if is_plain else _exponent(times)}{THIN}times"
     if not ratio:
         return "as planned"
     sign = "+" if ratio > 0 else "\N{MINUS SIGN}"
