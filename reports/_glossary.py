@@ -143,6 +143,20 @@ GLOSSARY: Final[tuple[Definition, ...]] = (
         " to 5 min after the attempt's end.",
         "arXiv 2410.21680",
     ),
+    Definition(
+        "phase of an interruption",
+        "hang: last completed step to the first sign in a log. detect: to the end of"
+        " the attempt. decide: to its resubmission. requeue: to the next start. start:"
+        " to the first new step. recompute: steps done again. Their GPU time is the"
+        " ledger's restart and recompute, cut where something happened.",
+        "as in SemiAnalysis, How much do GPU clusters really cost, 2026",
+    ),
+    Definition(
+        "second-order cost",
+        "What jobs of others lost that had to make room for a restart: the time since"
+        " their last checkpoint, taken as half an hour where they ran so long.",
+        "arXiv 2410.21680, goodput loss",
+    ),
     Definition("MTBF", "Mean time between failures, with its interval.", _RATES),
     Definition(
         "best interval",

@@ -8,8 +8,9 @@ import polars as pl
 
 from analysis import Frames
 from analysis.loss_phases import PHASES, LossPhases
+from reports import _ledger, _ledger_shown
 from reports._ledger import Account
-from reports._numbers import duration, percent
+from reports._numbers import duration
 from reports._section import Scope
 from reports._words import plural
 from reports.dollars import NS_PER_GPU_HOUR, dollars, in_words
@@ -97,12 +98,13 @@ def cost(rows: pl.DataFrame, scope: Scope) -> str:
         scope: The prices.
     """
     found = accounts(of_stops(rows), scope)
-    most = max(found, key=lambda one: one.gpu_ns, default=None)
-    usd = sum((one.usd for one in found), Decimal())
-    if most is None or not most.gpu_ns:
+    if not any(one.gpu_ns for one in found):
         return ""
-    share = percent(most.usd / usd) if usd else ""
-    return f" Lost: {in_words(usd)}, {share} of it in the phase {most.category}."
+    shown = _ledger_shown.shown(found, _ledger.unit_for(_ledger.paid(found).gpu_ns))
+    lost = _ledger_shown.together("lost", shown)
+    most = max(shown, key=lambda one: one.gpu_ns)
+    share = f"{most.said_share()} of it in the phase {most.category}"
+    return f" Lost: {lost.said_usd()}, {share}."
 
 
 def second_order(rows: pl.DataFrame, scope: Scope) -> str:
