@@ -13,6 +13,7 @@ from analysis.loss_phases import LossPhases
 from analysis.lost_time import LostTime
 from ingest.tables import Jobs
 from tests.truth.histories import Told, analysed, whole
+from tests.truth.money import JOBS_ALONE, RESERVED, by_sql, waterfall
 
 OUTPUTS = (
     *(LostTime, Interruptions, InterruptRates, Goodput, GoodputDays),
@@ -136,3 +137,9 @@ def test_a_hang_before_detection_is_in_restart(told: Told) -> None:
     for one in watched:
         if one["last_step_end_ns"] is not None:
             assert one["detected_ns"] - one["last_step_end_ns"] >= 600 * 10**9
+
+
+def test_money_is_that_of_the_jobs_and_of_what_stays_reserved(told: Told) -> None:
+    total = waterfall(told[LostTime], told.truth["run_id"], "2.0")
+    assert total == by_sql(told, RESERVED)
+    assert total > by_sql(told, JOBS_ALONE)
