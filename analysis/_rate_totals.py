@@ -9,6 +9,9 @@ from analysis._rate_cells import ALL
 #: What tells clusters and runs apart.
 PLACE: Final = ("cluster", "run_id", "scope", "scope_id")
 
+#: Stands between categories that are counted together.
+JOINED: Final = "+"
+
 #: Scopes that are whole.
 WHOLE: Final = ("cluster", "run")
 
@@ -22,7 +25,7 @@ def totals(rates: pl.DataFrame, level: str, category: str) -> pl.DataFrame:
     Args:
         rates: Rows of InterruptRates.
         level: Level of what is counted.
-        category: Category of the cause; `all` for the sum.
+        category: Categories of the cause, joined by +; `all` for the sum.
 
     Returns:
         A row for each cluster and run: the columns of PLACE, `level`, `category`,
@@ -34,8 +37,8 @@ def totals(rates: pl.DataFrame, level: str, category: str) -> pl.DataFrame:
         & (pl.col("component") == ALL)
     )
     every = of_level.filter(pl.col("category") == ALL)
-    wanted = of_level.filter(pl.col("category") == category)
-    counts = wanted.select(*PLACE, counted="count")
+    wanted = of_level.filter(pl.col("category").is_in(category.split(JOINED)))
+    counts = wanted.group_by(PLACE).agg(counted=pl.col("count").sum())
     joined = every.join(counts, on=list(PLACE), how="left", nulls_equal=True)
     periods = ("period_start_ns", "period_end_ns")
     return joined.select(

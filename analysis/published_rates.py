@@ -18,7 +18,7 @@ class PublishedRate:
         count: Failures counted; None where it is not published.
         node_days: Node-days observed; None where they are not published.
         level: What of ours counts the same: incidents or interruptions.
-        category: Causes of ours that count the same; `all` for every one.
+        category: Causes of ours that count the same, joined by +; `all` for every one.
     """
 
     label: str
@@ -52,8 +52,9 @@ class PublishedMtbf(NamedTuple):
 _RSC: Final = "arXiv 2410.21680"
 
 #: In the order of their rate. Meta counts jobs that ended by NODE_FAIL or after a
-#: critical check of hardware: interruptions laid to hardware. InfiniteHBD counts faults
-#: of nodes, whatever ran on them: incidents. Llama 3 counts unplanned stops of one job.
+#: critical check, of GPUs, hosts and links alike: interruptions laid to hardware or
+#: network. InfiniteHBD counts faults of nodes, whatever ran on them: incidents. Llama 3
+#: counts unplanned stops of one job.
 PUBLISHED: Final = (
     PublishedRate(
         label="Meta RSC-1, A100",
@@ -65,7 +66,7 @@ PUBLISHED: Final = (
         count=None,
         node_days=None,
         level="interruption",
-        category="hardware",
+        category="hardware+network",
     ),
     PublishedRate(
         label="InfiniteHBD trace",
@@ -101,7 +102,7 @@ PUBLISHED: Final = (
         count=None,
         node_days=None,
         level="interruption",
-        category="hardware",
+        category="hardware+network",
     ),
 )
 

@@ -37,7 +37,9 @@ class RateComparisons(Table):
         "What of ours counts the same as the published rate.",
         ("incident", "interruption"),
     )
-    category = c.identifier("Causes of ours that count the same; `all` for every one.")
+    category = c.identifier(
+        "Causes of ours that count the same, joined by +; `all` for every one."
+    )
     peer = c.text("Who published the rate, and on what.")
     peer_counts = c.text("What the published rate counts.")
     peer_source = c.text("Where it was published.")

@@ -90,8 +90,8 @@ def _counts(row: Row, frames: Frames) -> str:
         return ""
     return (
         "Peers count different things: Llama 3 every unplanned stop of one job, Meta's"
-        " RSC-1 and RSC-2 job ends laid to hardware, which is what of ours is held"
-        f" against them.{_faults(row, frames)}"
+        " RSC-1 and RSC-2 job ends laid to hardware or network, and those of ours are"
+        f" held against them.{_faults(row, frames)}"
     )
 
 

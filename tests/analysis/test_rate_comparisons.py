@@ -45,7 +45,7 @@ def test_where_counts_are_not_published_the_value_is_held_against_our_interval()
 ):
     # nothing stopped in 2,000 node-days, where RSC-1 would stop 13 times
     row = against(fleet(40), "Meta RSC-1, A100")
-    assert (row["level"], row["category"]) == ("interruption", "hardware")
+    assert (row["level"], row["category"]) == ("interruption", "hardware+network")
     assert (row["count"], row["rate_ratio"], row["p_value"]) == (0, 0, None)
     assert row["high_rate_ratio"] == pytest.approx(3.68888 / 2 / 6.5, rel=1e-4)
     assert (row["method"], row["verdict"]) == ("value_in_interval", "lower")
