@@ -67,3 +67,49 @@ def _copied(samples: pl.LazyFrame, windows: pl.DataFrame) -> pl.DataFrame:
     is_same_host = (pl.col("host") == pl.col("_host")).fill_null(value=True)
     inside = time.is_between(pl.col("_from"), pl.col("_to"))
     return found.filter(inside & is_same_host).drop("_host", "_from", "_to").collect()
+
+
+def windows_of_nodes(
+    samples: pl.LazyFrame, windows: pl.DataFrame, bridges: Bridges
+) -> pl.DataFrame:
+    """Measure windows of all GPUs of a node together, GPU by GPU.
+
+    Args:
+        samples: Rows of PowerSamples.
+        windows: Rows of EnergyWindows of nodes that are known, with a number `w`.
+        bridges: Which silences are bridged.
+
+    Returns:
+        What `sampled_windows` does; the energy is the sum over the GPUs that were
+        sampled, the coverage that of the least covered.
+    """
+    boards = samples.filter(PowerSamples.level.col == "gpu_board")
+    gpus = boards.select("cluster", "host", gpu="gpu_uuid").unique().collect()
+    apart = (
+        windows.join(gpus, on=["cluster", "host"])
+        .sort("w", "gpu")
+        .with_columns(
+            _of="w",
+            gpu_uuid="gpu",
+            level=pl.lit("gpu_board"),
+            w=pl.int_range(pl.len(), dtype=pl.UInt32),
+        )
+    )
+    if apart.is_empty():
+        return sampled_windows(samples.limit(0), windows.head(0), bridges)
+    found = sampled_windows(samples, apart, bridges)
+    return (
+        found.join(apart.select("w", "_of"), on="w")
+        .sort("w")
+        .group_by("_of", maintain_order=True)
+        .agg(
+            energy_j=pl.when(pl.col("energy_j").null_count() == 0).then(
+                pl.col("energy_j").sum()
+            ),
+            method=pl.col("method").first(),
+            coverage_ratio=pl.col("coverage_ratio").min(),
+            quality=pl.col("quality").drop_nulls().sort().first(),
+            refresh_ns=pl.col("refresh_ns").max(),
+        )
+        .rename({"_of": "w"})
+    )

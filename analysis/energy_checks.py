@@ -7,7 +7,7 @@ import polars as pl
 
 from analysis import energy
 from analysis._analysis import Analysis, Frames, Results, Thresholds
-from analysis._energy_beside import sampled_windows
+from analysis._energy_beside import sampled_windows, windows_of_nodes
 from analysis._energy_measure import METHODS
 from ingest.tables import EnergyWindows, PowerSamples, Table
 from ingest.tables import _columns as c
@@ -19,6 +19,9 @@ CHUNK_WINDOWS: Final = 2_000
 
 #: Levels of windows that one sampled device is the same as.
 ONE_DEVICE: Final = ("gpu_board", "module", "node_ac")
+
+#: Level of all GPUs of a node together, as CodeCarbon tells it.
+GPUS: Final = ("gpus",)
 
 #: Difference from which two measures of one window disagree: sound ones are within 1 %,
 #: samples a second apart within some percent of a short window. [1]
@@ -69,8 +72,10 @@ def check(frames: Frames, thresholds: Thresholds) -> Results:
     """Hold each window against the samples of its device."""
     bridges = energy.bridges_of(thresholds)
     windows = frames[EnergyWindows].collect().sort(EnergyChecks.key).with_row_index("w")
+    samples = frames[PowerSamples]
     parts = [
-        sampled_windows(frames[PowerSamples], lot, bridges) for lot in _lots(windows)
+        *(sampled_windows(samples, one, bridges) for one in _lots(windows, ONE_DEVICE)),
+        *(windows_of_nodes(samples, one, bridges) for one in _lots(windows, GPUS)),
     ]
     found = pl.concat(parts) if parts else pl.DataFrame(schema=_FOUND)
     joined = windows.join(found, on="w", how="left")
@@ -93,9 +98,9 @@ _FOUND: Final = {
 }
 
 
-def _lots(windows: pl.DataFrame) -> Iterator[pl.DataFrame]:
+def _lots(windows: pl.DataFrame, levels: tuple[str, ...]) -> Iterator[pl.DataFrame]:
     dated = windows.drop_nulls(["start_ns", "end_ns"])
-    ours = dated.filter(pl.col("level").is_in(ONE_DEVICE))
+    ours = dated.filter(pl.col("level").is_in(levels))
     yield from ours.iter_slices(CHUNK_WINDOWS)
 
 
@@ -109,7 +114,7 @@ def _quality() -> pl.Expr:
         ),
         pl.when(pl.col("start_ns").is_null())
         .then(pl.lit("clock_without_date"))
-        .when(~pl.col("level").is_in(ONE_DEVICE))
+        .when(~pl.col("level").is_in((*ONE_DEVICE, *GPUS)))
         .then(pl.lit("no_sampled_level"))
         .when(~is_known)
         .then(pl.lit("no_samples")),

@@ -37,7 +37,10 @@ def _cost(measured: pl.DataFrame, scope: Scope) -> str:
         return _unpriced(measured, scope)
     few = len(priced) < len(costs)
     of_all = f" ({len(priced)} of {len(costs)} windows)" if few else ""
-    return f"Electricity of owned GPUs: {in_words(sum(priced, Decimal()))}{of_all}."
+    bare = all(scope.price(run_id or "").pue == 1 for run_id in measured["run_id"])
+    without = ", without what the facility adds: no PUE on the run card" if bare else ""
+    amount = in_words(sum(priced, Decimal()))
+    return f"Electricity of owned GPUs: {amount}{of_all}{without}."
 
 
 def _unpriced(measured: pl.DataFrame, scope: Scope) -> str:

@@ -37,7 +37,7 @@ def wave(at_s: np.ndarray, hz: float = 1.0) -> np.ndarray:
 def averaged(at_s: np.ndarray, hz: float = 1.0) -> np.ndarray:
     """The same, as the mean over the second before: 550 W at 1 Hz, always."""
     steps = np.linspace(0.0, 1.0, 200, endpoint=False) + 0.0025
-    return wave(at_s[:, None] - steps[None, :], hz).mean(axis=1)
+    return np.asarray(wave(at_s[:, None] - steps[None, :], hz).mean(axis=1))
 
 
 def sampled(

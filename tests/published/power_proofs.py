@@ -34,7 +34,7 @@ def table_of(batches: Iterable[Batch], table: type[Table]) -> pl.DataFrame:
         batch.rows[table].drop("place") for batch in batches if table in batch.rows
     ]
     whole = pl.concat([table.create_empty(), *frames], how="diagonal_relaxed")
-    return whole.select(schema.names()).cast(dict(schema))
+    return whole.select(schema.names()).cast(schema)
 
 
 def rows_of(table: type[Table], rows: list[Row]) -> pl.LazyFrame:

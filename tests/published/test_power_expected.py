@@ -14,7 +14,15 @@ from analysis.energy_checks import EnergyChecks
 from ingest.sources import dcgm_exporter, nvidia_smi, zeus
 from ingest.tables import EnergyWindows, PowerSamples
 from ingest.times import parse_zone
-from tests.published.power_proofs import at, hold, measure, read, scrapes, table_of
+from tests.published.power_proofs import (
+    at,
+    hold,
+    measure,
+    read,
+    rows_of,
+    scrapes,
+    table_of,
+)
 
 POWER: Final = "DCGM_FI_DEV_POWER_USAGE"
 ENERGY: Final = "DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION"
@@ -207,3 +215,29 @@ def test_a_zeus_log_of_sampled_gpus_agrees_or_differs() -> None:
         "late": "not_comparable",
     }
     assert told["late"]["quality"] == "no_samples"
+
+
+def test_all_gpus_of_a_node_are_held_against_codecarbon() -> None:
+    # two GPUs of 100.5 W and 99.5 W for 10 s: 2 kJ, and CodeCarbon says as much
+    lines = [(series(), "100.5"), (series(gpu="GPU-1"), "99.5")]
+    samples = of_text(scrapes(lines, range(20)))
+    window = {
+        "cluster": "pod",
+        "host": "n1",
+        "gpu_uuid": "node",
+        "level": "gpus",
+        "window": "run",
+        "start_ns": at(2),
+        "end_ns": at(12),
+        "duration_ns": 10 * 10**9,
+        "time_quality": "exact",
+        "energy_mj": 2_000_000,
+    }
+    other = window | {"level": "tracked"}
+    windows = rows_of(EnergyWindows, [window, other])
+    frames = Frames({PowerSamples: samples.lazy(), EnergyWindows: windows})
+    found = CHECKS.compute(frames, CHECKS.thresholds)[EnergyChecks]
+    told = {row["level"]: row for row in EnergyChecks.validate(found).to_dicts()}
+    assert told["gpus"]["energy_j"] == pytest.approx(2_000)
+    assert told["gpus"]["verdict"] == "agrees"
+    assert told["tracked"]["quality"] == "no_sampled_level"
