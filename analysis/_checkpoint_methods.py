@@ -7,6 +7,7 @@ from typing import Any, Final
 from analysis._checkpoint_costed import caveats, costed, saved, steps_of
 from analysis._checkpoint_costs import Row, floor_ns, range_of, why_not
 from analysis._checkpoint_intervals import Costs, daly, exact_interval, young
+from analysis._checkpoint_levels import Nested
 from analysis._checkpoint_renewal import wrong_mtbf_cost
 from analysis._checkpoint_tiers import levels_of, why_no_levels
 from ingest.times import SECOND_NS
@@ -93,5 +94,11 @@ def _multi_level(run: Row) -> dict[str, Any]:
         "far_interval_ns": far,
         "waste_ratio": told.waste_ratio,
         "saved_gpu_ns_per_day": saved(run, mean, 1 - told.waste_ratio),
-        "reason": "; ".join(filter(None, [caveats(run), _LEVELS])),
+        "reason": "; ".join(filter(None, [caveats(run), _LEVELS, _alike(told)])),
     }
+
+
+def _alike(told: Nested) -> str:
+    """Say where the near tier is saved to no more often than the far one."""
+    is_alike = told.multiples[-1] == 1
+    return "a near tier does not pay: every save goes far" if is_alike else ""

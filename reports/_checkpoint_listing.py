@@ -61,14 +61,15 @@ def _plans(one: Shown, scope: Scope) -> Listing:
 
 def _shared(rows: list[Row]) -> str:
     """Return the caveat that all numbers have, empty where they have none."""
-    known = {row["reason"] for row in rows if row["waste_ratio"] is not None}
-    return str(known.pop() or "") if len(known) == 1 else ""
+    known = [row["reason"] or "" for row in rows if row["waste_ratio"] is not None]
+    first = known[0] if known else ""
+    return first if all(one.startswith(first) for one in known) else ""
 
 
 def _plan(row: Row, run_id: str, scope: Scope, shared: str) -> tuple[str, ...]:
     saved = row["saved_gpu_ns_per_day"]
     is_used = row["method"] == "in_use"
-    own = None if row["reason"] == shared else row["reason"]
+    own = (row["reason"] or "").removeprefix(shared).removeprefix("; ")
     return (
         _METHODS[row["method"]],
         _intervals(row),

@@ -7,7 +7,12 @@ from analysis.checkpoint_bursts import CheckpointBursts
 from analysis.checkpoint_evidence import CheckpointEvidence
 from analysis.checkpoint_plans import CheckpointCurves, CheckpointPlans
 from analysis.checkpoint_replays import CheckpointReplays
-from reports import _checkpoint_chart, _checkpoint_listing, _checkpoint_words
+from reports import (
+    _checkpoint_chart,
+    _checkpoint_grounds,
+    _checkpoint_listing,
+    _checkpoint_words,
+)
 from reports._checkpoint_runs import listing
 from reports._checkpoint_shown import shown
 from reports._section import Content, Scope, Section
@@ -31,7 +36,7 @@ def build(frames: Frames, scope: Scope) -> Content:
     first = runs[0]
     return Content(
         heading=_checkpoint_words.heading(runs, scope),
-        paragraphs=_checkpoint_words.paragraphs(first, scope),
+        paragraphs=_checkpoint_grounds.paragraphs(first, scope),
         charts=_checkpoint_chart.chart(first, frames),
         listings=[
             *listing(runs, scope),

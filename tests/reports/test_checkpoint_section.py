@@ -46,7 +46,7 @@ def test_the_finding_names_both_intervals_and_a_day(scope: Scope) -> None:
     assert stall.startswith("A save stalls training for 30.0 s (median of the slowest")
     assert "It is safe after 90.0 s" in stall
     assert "4.00 h (2.00 h to 11.0 h); 6 interruptions of this run." in spacing
-    assert "half of that would waste 0.40 % of the time more" in spacing
+    assert "waste 0.40 % (1.92 USD a day) of the time more" in spacing
     assert "saves 9.60 USD to 67.2 USD a day." in spacing
     assert "5.00 min from the last step to the next start (mean; median" in away
     assert failed == "1 save of 11 never ended or was never safe."
