@@ -8,6 +8,7 @@ import pytest
 from analysis.attempts import StepPauses
 from analysis.interruptions import Interruptions
 from analysis.loss_phases import LossPhases
+from analysis.lost_time import LostTime
 from ingest.tables import Failures, Jobs, RunCards, StepTimings, Table
 from ingest.times import SECOND_NS
 from tests.analysis.ledgers import Row, job, rows, step
@@ -183,6 +184,30 @@ def test_a_pause_is_a_stop_where_a_failure_tells_of_it(
     stops = frames[Interruptions].collect()
     assert stops["kind"].to_list() == ["pause"] * count
     check_phases_add_up(frames)
+    # the pause is not one very long step: 2 ranks did 5 steps of 10 s
+    useful = frames[LostTime].filter(LostTime.category.col == "productive")
+    assert useful.select("gpu_ns").sum().collect().item() == 2 * 5 * 10 * S
+
+
+def test_a_job_that_was_preempted_before_its_first_step_only_started() -> None:
+    # job 1 [0, 8) never stepped, job 2 [10, 60) steps from 10 on
+    gone = job(1, 0, 8, 2) | NODE | {"state": "PREEMPTED"}
+    ran = job(2, 10, 60, 2) | NODE | {"state": "COMPLETED"}
+    log = [step(rank, 1, 20, 30) for rank in (0, 1)]
+    frames = lost(
+        drawn(jobs=jobs(gone, ran), failures=failures()) | {StepTimings: steps(*log)}
+    )
+    check_phases_add_up(frames)
+    (stop,) = frames[Interruptions].collect().to_dicts()
+    assert (stop["category"], stop["last_step_end_ns"]) == ("scheduler", None)
+    told = frames[LossPhases].filter(LossPhases.gpu_ns.col > 0)
+    assert told.select("attempt", "phase", "gpu_ns").sort(
+        "attempt", "phase"
+    ).collect().rows() == [
+        (0, "first_start", 16 * S),
+        (0, "start", 20 * S),
+        (1, "end", 60 * S),
+    ]
 
 
 @pytest.mark.parametrize("case", CASES)
