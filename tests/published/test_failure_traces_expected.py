@@ -1,7 +1,9 @@
 """Failure traces of others through the example mappings: what they must give.
 
-Rows E001 to E041 (InfiniteHBD) and E057 to E068 (LANL) of the expected values, each by
-its status: exact and rounded ones as they are printed, the others as values to keep.
+Rows E001 to E041 (InfiniteHBD) and E057 to E068 (LANL) of the expected values, asked in
+SQL as an owner would, each by its status: exact and rounded ones as they are printed,
+the others as values to keep. `test_failures_expected_all` holds all of them in the
+default suite.
 """
 
 import io
@@ -18,6 +20,8 @@ from ingest import mapping
 from ingest.sources import Batch, Head, run_card
 from ingest.tables import Failures, RunCards
 from tests.ingest.readings import held, reading, records, refused, rows
+
+pytestmark = pytest.mark.slow
 
 #: 2024-03-30T00:00Z, from which the trace of InfiniteHBD counts its days. [ns]
 BASE_NS: Final = 1_711_756_800_000_000_000
