@@ -11,6 +11,13 @@ from reports._section import Scope
 from reports._words import listed, name, plural
 from reports.dollars import dollars, in_words
 
+#: What GPU time went on that a fault took.
+_SPENT: Final = {
+    "given_twice": "samples that had been learned from",
+    "restart_repeats": "samples that had been learned from",
+    "ranks_disagree": "gradients of ranks at odds",
+}
+
 #: Correlation from which work is said to go with squared lengths: a tenth of its
 #: variance. [1]
 _GOES_FROM: Final = 0.3
@@ -117,15 +124,17 @@ def paragraphs(feeds: pl.DataFrame, faults: pl.DataFrame, scope: Scope) -> list[
 
 
 def _lost(faults: pl.DataFrame, scope: Scope) -> str:
-    amount = cost(faults, "gpu_ns", scope)
     if faults.is_empty():
         return ""
-    if not amount:
-        return "What it cost in GPU time is not known, or nothing."
-    return (
-        f"GPU time for samples that were already learned from, or for a gradient of"
-        f" ranks at odds: {amount}. Samples that are left out cost no GPU time."
-    )
+    kinds = set(faults["kind"])
+    spent = [words for kind, words in _SPENT.items() if kind in kinds]
+    missed = kinds & {"left_out", "restart_skips"}
+    free = "Samples that are left out cost no GPU time." if missed else ""
+    amount = cost(faults, "gpu_ns", scope)
+    if not spent:
+        return free
+    told = amount or "not known, as no step log tells what the steps took"
+    return f"GPU time on {' or '.join(dict.fromkeys(spent))}: {told}. {free}".strip()
 
 
 def _stalls(feeds: pl.DataFrame, scope: Scope) -> str:
@@ -181,7 +190,7 @@ def _measured(run: dict[str, object]) -> str:
         return ""
     of = plural(int(str(run["work_count"])), "replica and step", "replicas and steps")
     goes = "goes" if found >= _GOES_FROM else "does not go"
-    told = f"{found:.2f}".replace("-", "\N{MINUS SIGN}")
+    told = f"{round(found, 2) + 0:.2f}".replace("-", "\N{MINUS SIGN}")
     return (
         f" The own work of replicas {goes} with it: correlation {told} over {of},"
         " slow GPUs included."

@@ -27,7 +27,9 @@ def test_a_fault_stands_in_the_heading_and_its_cost_below(scope: Scope) -> None:
         " in step 60."
     )
     # 36 GPU-seconds at 2.50 USD a GPU-hour
-    assert "ranks at odds: 0.0250 USD" in plain(content.paragraphs[0])
+    assert plain(content.paragraphs[0]) == (
+        "GPU time on samples that had been learned from: 0.0250 USD."
+    )
     (row,) = content.listings[0].rows
     assert [plain(str(cell)) for cell in row[1:6]] == [
         *["60 (1)", "restart repeats", "0-7", "32", "0.0250 USD"]
