@@ -128,8 +128,10 @@ class _Search:
         }
         ours = [line for one, hit in hits if one.is_root for line in hit.around]
         serials = {found for line in ours if (found := _serial(line.text))}
+        is_lost = not lines and any(self._seen.values())
         return Quotes(
             tuple(lines[number] for number in sorted(lines)[:MOST_LINES]),
+            fault="lines alike could not be told apart" if is_lost else "",
             serial=serials.pop() if len(serials) == 1 else "",
         )
 

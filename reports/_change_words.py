@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from analysis.interrupt_rates import FEW_EVENTS
-from reports._numbers import THIN, duration, percent, significant
+from reports._numbers import THIN, compact, duration, percent, significant
 from reports._words import name, said
 
 _ARROW: Final = " \N{RIGHTWARDS ARROW} "
@@ -101,14 +101,25 @@ def _time(row: Mapping[str, Any]) -> Words:
 
 def _stops(row: Mapping[str, Any]) -> Words:
     if _is_few(row):
-        counts = (str(row["before_count"]), str(row["now_count"]))
-        return Words(*counts, "", f"p = {significant(row['p_value'], 2)}")
+        return Words(
+            _counted(row["before_count"], row["before"]),
+            _counted(row["now_count"], row["now"]),
+            "",
+            f"p = {significant(row['p_value'], 2)}",
+        )
     return Words(
         significant(row["before"]),
         significant(row["now"]),
         f"{significant(row['now'] / row['before'], 2)}\N{MULTIPLICATION SIGN}",
         f"p = {significant(row['p_value'], 2)}",
     )
+
+
+def _counted(count: int, rate: float) -> str:
+    """Return a count with the time in which it was counted, where that is known."""
+    if not count:
+        return "0"
+    return f"{count} in {compact(1000 * count / rate)} node-days"
 
 
 def _is_few(row: Mapping[str, Any]) -> bool:

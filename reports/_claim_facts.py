@@ -100,7 +100,7 @@ def _phases(frames: Frames, stops: pl.LazyFrame) -> pl.DataFrame:
 def _gpu(
     frames: Frames, incident: Mapping[str, Any], lines: pl.DataFrame, serials: set[str]
 ) -> dict[str, Any]:
-    key, host = incident["gpu_key"], incident["host"]
+    key, host = incident["gpu_key"] or _only(lines), incident["host"]
     mapped = _mapped(frames, key, host, incident["first_ns"])
     is_uuid = bool(key) and str(key).startswith(_UUIDS)
     is_address = bool(key) and _ADDRESS.fullmatch(str(key)) is not None
@@ -115,8 +115,14 @@ def _gpu(
         or (key if is_address else None)
         or (found[0].lower() if found else None),
         "rank": mapped.get("rank"),
-        "mapped": bool(mapped),
+        "key": key,
     }
+
+
+def _only(lines: pl.DataFrame) -> str | None:
+    """Return the GPU that lines name where the root does not, if it is one alone."""
+    keys = lines["gpu_key"].drop_nulls().unique().to_list()
+    return str(keys[0]) if len(keys) == 1 else None
 
 
 def _mapped(

@@ -89,7 +89,12 @@ def _note(quotes: Quotes, lines: pl.DataFrame) -> str:
             "Whole lines, read again from the file, which still has this hash; the"
             " driver's lines that name the GPU are with them."
         )
-    why = f" ({quotes.fault})" if quotes.fault else ""
+    if not quotes.fault:
+        return (
+            "Put together from fields of the source, which has no such line; the file"
+            " still has this hash."
+        )
+    why = f" ({quotes.fault})"
     messages = lines["message"].drop_nulls().to_list()
     first = [text.partition("\n")[0][:80] for text in messages[:1]]
     find = f" To find them: grep -nF {_shell(listed(first))} FILE." if first else ""

@@ -38,6 +38,9 @@ _PHASES: Final = {
 _HOURS: Final = Decimal("0.0001")
 _CENTS: Final = Decimal("0.01")
 
+#: GPU-hours from which two digits say enough.
+_MANY: Final = 10
+
 
 def part(facts: Facts, frames: Frames, scope: Scope) -> Part:
     """Return what was stopped: each stop with its phases and their cost."""
@@ -76,7 +79,7 @@ def part(facts: Facts, frames: Frames, scope: Scope) -> Part:
 def cost(facts: Facts, scope: Scope) -> str:
     """Return what was lost to the stops, in words."""
     hours, usd = total(facts, scope)
-    paid, lost = hours.quantize(_HOURS), usd.quantize(_CENTS)
+    paid, lost = hours.quantize(_unit(hours)), usd.quantize(_CENTS)
     return f"{grouped(paid)} GPU-hours, {grouped(lost)} USD"
 
 
@@ -164,7 +167,13 @@ def _rounded(gpu_ns: list[int], price: Price) -> tuple[list[Decimal], list[Decim
     """Return GPU-hours and dollars, rounded so that they still add up."""
     hours = [Decimal(ns) / NS_PER_GPU_HOUR for ns in gpu_ns]
     usd = [dollars(ns, price) for ns in gpu_ns]
-    return apportion(hours, _HOURS), apportion(usd, _CENTS)
+    unit = _unit(sum(hours, Decimal()))
+    return apportion(hours, unit), apportion(usd, _CENTS)
+
+
+def _unit(hours: Decimal) -> Decimal:
+    """Return what GPU-hours are rounded to: hundredths where there are many."""
+    return _CENTS if hours >= _MANY else _HOURS
 
 
 def _at(ns: int | None) -> str:

@@ -27,7 +27,7 @@ def part(facts: Facts, scope: Scope) -> Part:
 
 def _points(facts: Facts, scope: Scope) -> Iterator[str]:
     missing = [word for key, word in _NAMES.items() if facts.gpu[key] is None]
-    if facts.incident["gpu_key"] is None:
+    if facts.gpu["key"] is None:
         yield "Which GPU it was: no line names one."
     elif missing:
         yield f"The GPU's {listed(missing)}: no line and no host map names it."

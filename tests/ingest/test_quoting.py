@@ -57,7 +57,10 @@ def test_of_lines_alike_only_those_meant_are_quoted(tmp_path: Path) -> None:
 
 def test_where_it_is_not_sure_which_is_meant_none_is_quoted(tmp_path: Path) -> None:
     # the lake has three rows with this message, the file two lines
-    assert numbers(quote(*written(tmp_path), [wanted(AFTER, 0, total=3)])) == []
+    none = quote(*written(tmp_path), [wanted(AFTER, 0, total=3)])
+    assert none == Quotes(fault="lines alike could not be told apart")
+    # a message that was put together from fields is no line, and no fault
+    assert quote(*written(tmp_path), [wanted("GPU: lost", 0, total=1)]) == Quotes()
     # all rows are meant: then all lines are
     found = quote(*written(tmp_path), [wanted(AFTER, 0, 1, 2, total=3)])
     assert numbers(found) == [6, 7]

@@ -169,6 +169,22 @@ def test_without_the_file_it_says_how_to_find_the_line(scope: Scope) -> None:
     assert "The GPU's serial: no line and no host map names it." in said
 
 
+def test_a_message_put_together_from_fields_is_no_line_to_look_for(
+    scope: Scope,
+) -> None:
+    said = text(made(scope, tables(), Quotes()).html)
+    assert "Put together from fields of the source" in said
+    assert "grep" not in said
+
+
+def test_the_gpu_that_only_the_lines_name_is_the_one(scope: Scope) -> None:
+    rows = tables()
+    rows[Incidents][0]["gpu_key"] = None
+    said = text(made(scope, rows).html)
+    assert f"GPU UUID {UUID}" in said
+    assert "Which GPU it was" not in said
+
+
 def test_it_counts_down_from_the_first_sign(scope: Scope) -> None:
     # made 24 h after START, 23 h after the first sign: 9 whole days are left of ten
     page = made(scope, tables())
