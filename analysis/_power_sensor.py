@@ -70,8 +70,14 @@ def sensors(
 def _of_column(read: pl.DataFrame, column: str) -> pl.DataFrame:
     known = read.filter(pl.col(column) <= pl.col("ceiling_w"))
     interval = pl.col("time_ns").diff().median()
-    counted = known.group_by("device").agg(samples=pl.len(), interval_ns=interval)
-    return counted.join(refresh(known, column), on="device", how="left")
+    span = pl.col("time_ns").max() - pl.col("time_ns").min()
+    counted = known.group_by("device").agg(
+        samples=pl.len(), interval_ns=interval, _span=span
+    )
+    joined = counted.join(refresh(known, column), on="device", how="left")
+    # a reading that never changed said nothing new in all that time
+    still = pl.coalesce("refresh_ns", pl.col("_span").cast(pl.Float64))
+    return joined.with_columns(refresh_ns=still).drop("_span")
 
 
 def _best(found: pl.DataFrame) -> pl.DataFrame:

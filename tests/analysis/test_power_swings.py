@@ -286,6 +286,13 @@ def test_order_of_rows_does_not_matter() -> None:
     )
 
 
+def test_a_sensor_that_never_moves_passes_nothing() -> None:
+    power = sampled("power_instant_w", np.full(1_200, 46.19), 0.1, jitter=0)
+    limits = card(ramp_up_w_per_s=100, ramp_down_w_per_s=100, dynamic_range_w=50)
+    found = measure(frames_of(power, 120, cards=limits))
+    assert {row["verdict"] for row in found[PowerLimits]} == {"not_observable"}
+
+
 def test_lots_of_devices_make_no_difference(monkeypatch: pytest.MonkeyPatch) -> None:
     power = sampled("power_instant_w", wave(np.arange(0, 30, 0.1)), 0.1, gpus=5)
     together = measure(frames_of(power, 30, gpus=5))
