@@ -19,6 +19,7 @@ from tests.analysis.failing import Row, Tables, ask, attempt, tables, xid
 HOSTS = ",".join(f"n{number}" for number in range(12))
 
 
+@pytest.fixture(scope="module")
 def fleet() -> Tables:
     """Twelve nodes under two runs, stops and failures in four weeks."""
     held: list[Row] = [
@@ -46,8 +47,8 @@ def fleet() -> Tables:
     ],
     ids=lambda one: one.name,
 )
-def test_the_order_of_rows_does_not_matter(analysis: Analysis) -> None:
-    found = fleet()
+def test_the_order_of_rows_does_not_matter(analysis: Analysis, fleet: Tables) -> None:
+    found = {table: rows.collect().lazy() for table, rows in fleet.items()}
     turned = {
         table: rows.collect().sample(fraction=1, shuffle=True, seed=5).lazy()
         for table, rows in found.items()
