@@ -7,17 +7,19 @@ import pytest
 
 from analysis.goodput import Goodput
 from analysis.goodput_days import GoodputDays
+from analysis.incidents import IncidentEvents
 from analysis.interrupt_rates import InterruptRates
 from analysis.interruptions import Interruptions
 from analysis.loss_phases import LossPhases
 from analysis.lost_time import LostTime
+from ingest.synthetic.history import TABLE_5
 from ingest.tables import Jobs
 from tests.truth.histories import Told, analysed, whole
 from tests.truth.money import JOBS_ALONE, RESERVED, by_sql, waterfall
 
 OUTPUTS = (
     *(LostTime, Interruptions, InterruptRates, Goodput, GoodputDays),
-    LossPhases,
+    *(LossPhases, IncidentEvents),
 )
 
 #: What is known of each stop, to the ns.
@@ -143,3 +145,16 @@ def test_money_is_that_of_the_jobs_and_of_what_stays_reserved(told: Told) -> Non
     total = waterfall(told[LostTime], told.truth["run_id"], "2.0")
     assert total == by_sql(told, RESERVED)
     assert total > by_sql(told, JOBS_ALONE)
+
+
+def test_the_kernel_tells_of_the_same_faults_as_the_operators(told: Told) -> None:
+    xids = {cause.name: str(cause.xid) for cause in TABLE_5 if cause.xid}
+    faults = {
+        (one["host"], xids[one["cause"]], one["detected_ns"])
+        for one in told.truth["stops"]
+        if one["cause"] in xids
+    }
+    events = told[IncidentEvents].filter(pl.col("source") == "xid")
+    found = events.select("host", "code", "first_ns").rows()
+    assert set(found) == faults
+    assert len(found) == len(faults)
