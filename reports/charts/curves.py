@@ -1,14 +1,20 @@
 """A cost over what one can choose: parts on top of each other, ends and points."""
 
 from collections.abc import Mapping, Sequence
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 import altair as alt
 import polars as pl
 
 from reports._section import Spec
 from reports.charts import _parts
-from reports.theme import INK, LINE, QUIET, finished
+from reports.theme import INK, LINE, PAPER, QUIET, finished
+
+#: Words stand on a rim of paper, so that lines below do not cross them.
+_LOOKS: Final[tuple[dict[str, Any], ...]] = (
+    {"color": PAPER, "stroke": PAPER, "strokeWidth": 4, "strokeJoin": "round"},
+    {"color": INK},
+)
 
 Align = Literal["left", "center", "right"]
 
@@ -86,10 +92,11 @@ def _points(points: pl.DataFrame, tips: Sequence[tuple[str, str]]) -> list[alt.C
     )
     words = [
         base.transform_filter(f"datum.side === '{side}' && datum.place === {place}")
-        .mark_text(align=align, dx=dx, dy=dy, color=INK, fontWeight="bold")
+        .mark_text(align=align, dx=dx, dy=dy, fontWeight="bold", **look)
         .encode(y="y:Q", text="label:N")
         for side, align, dx in sides
         for place, dy in enumerate(_ABOVE)
+        for look in _LOOKS
     ]
     return [rules, dots, *words]
 
