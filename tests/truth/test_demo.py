@@ -15,7 +15,7 @@ FILLED = {
     "pipeline_bubbles": "stages out of balance add most",
     "hangs": "Run hang16-demo hung at 2026-03-02 09:12 UTC",
     "stragglers": "Rank 5 on node-01 ran",
-    "interruptions": "1 interruption: 1 by hardware",
+    "interruptions": "2 interruptions: 1 by hardware and 1 unattributed",
 }
 
 #: Most that the page may weigh. [B]
