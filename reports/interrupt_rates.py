@@ -12,6 +12,7 @@ from reports import (
     _rate_charts,
     _rate_gap_chart,
     _rate_listings,
+    _rate_models,
     _rate_weeks_chart,
     _rate_words,
 )
@@ -44,7 +45,11 @@ def build(frames: Frames, scope: Scope) -> Content:
     )
     return Content(
         heading=_rate_words.heading(row, frames),
-        paragraphs=[*_rate_words.paragraphs(row, frames, scope), *beside],
+        paragraphs=[
+            *_rate_words.paragraphs(row, frames, scope),
+            *_rate_models.sentences(frames, row),
+            *beside,
+        ],
         charts=[
             *_rate_charts.chart(_rate_charts.overall(frames, scope)),
             *_rate_gap_chart.chart(frames, row),

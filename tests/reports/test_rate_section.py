@@ -126,3 +126,21 @@ def test_chances_are_said_as_people_say_them(p_value: float, said: str) -> None:
 
 def test_runs_are_those_of_the_page(scope: Scope) -> None:
     assert RUN in page(interrupt_rates, scope).heading
+
+
+def test_models_of_gpu_are_told_apart(scope: Scope) -> None:
+    whole = next(
+        row
+        for row in pod()[InterruptRates]
+        if row["scope"] == "cluster" and row["level"] == "incident"
+    )
+    models = [
+        whole | {"scope": "gpu_model", "scope_id": "H100", "count": 6},
+        whole | {"scope": "gpu_model", "scope_id": "A100", "count": 1},
+    ]
+    rows = {InterruptRates: [*pod()[InterruptRates], *models]}
+    said = map(plain, page(interrupt_rates, scope, rows=rows).paragraphs)
+    assert (
+        "By model of GPU, incidents per 1000 node-days: A100 1 event and H100 6.00"
+        " (3.00 to 10.2)."
+    ) in said
