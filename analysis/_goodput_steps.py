@@ -6,11 +6,12 @@ import polars as pl
 
 from analysis._analysis import Frames
 from analysis._ledger_evidence import Marks, place_known
-from analysis._ledger_log import PORTION_ROWS, StepLog, read_log
+from analysis._ledger_log import PORTION_ROWS, read_log
 from analysis._ledger_progress import rollbacks
 from analysis._ledger_restarts import find_restarts, number_spells
 from analysis.attempts import Attempts
 from analysis.overlap import Overlap
+from analysis.placing import in_calendar
 from ingest.tables import StepTimings
 
 _SPELL: Final = ("run_id", "attempt", "spell")
@@ -25,7 +26,6 @@ _NO_STEPS: Final = pl.DataFrame(
         "start_ns": pl.Int64,
         "taken_ns": pl.Int128,
         "rows": pl.Int64,
-        "steps": pl.Int64,
     }
 )
 
@@ -58,22 +58,24 @@ def logged_steps(frames: Frames, portion_rows: int = PORTION_ROWS) -> pl.DataFra
         start_ns (of its first rank), taken_ns (mean over its rows) [ns], steps (how
         many the row stands for) and is_kept.
     """
-    log = read_log(frames[StepTimings], frames[Overlap], portion_rows)
-    restarts = find_restarts(Marks(log, _NO_TRACES.lazy()))
     attempts = frames[Attempts]
+    steps = in_calendar(frames[StepTimings], attempts)
+    log = read_log(steps, frames[Overlap], portion_rows)
+    restarts = find_restarts(Marks(log, _NO_TRACES.lazy()))
     sums = [
         _sum_up(place_known(number_spells(one, restarts), attempts)).collect()
-        for one in StepLog(_rows(frames[StepTimings], log), log.ranks)
+        for one in log
     ]
     together = pl.concat([_NO_STEPS, *sums]).lazy()
     totals = together.group_by(_STEP).agg(
         pl.col("start_ns").min(),
         pl.col("taken_ns").sum(),
         pl.col("rows").sum(),
-        pl.col("steps").max(),
     )
     redone = rollbacks(totals.collect().lazy())
-    told = totals.join(redone, on=list(_SPELL), how="left")
+    told = totals.join(redone, on=list(_SPELL), how="left").join(
+        _counts(steps), on=["run_id", "step"], how="left"
+    )
     is_kept = (pl.col("step") < pl.col("redone_from")).fill_null(value=True)
     return (
         told.with_columns(taken_ns=pl.col("taken_ns") // pl.col("rows"))
@@ -84,18 +86,11 @@ def logged_steps(frames: Frames, portion_rows: int = PORTION_ROWS) -> pl.DataFra
     )
 
 
-def _rows(steps: pl.LazyFrame, log: StepLog) -> pl.LazyFrame:
-    """Return the rows of the log with what it leaves out: how many steps each is."""
-    is_mean = StepTimings.scope.col == "run_mean"
-    key = ["run_id", "attempt", "rank", "step", "start_ns"]
-    counts = steps.select(
-        *["run_id", "attempt", "step", "start_ns"],
-        pl.when(~is_mean).then(StepTimings.rank.col).alias("rank"),
-        steps=StepTimings.step_count.col.fill_null(1),
-    ).unique(key)
-    return log.rows.select(*key, "end_ns").join(
-        counts, on=key, how="left", nulls_equal=True
-    )
+def _counts(steps: pl.LazyFrame) -> pl.LazyFrame:
+    """Return how many steps the row of each step stands for."""
+    count = StepTimings.step_count.col.fill_null(1).max()
+    grouped = steps.group_by("run_id", "step").agg(steps=count.cast(pl.Int64))
+    return grouped.collect(engine="streaming").lazy()
 
 
 def _sum_up(portion: pl.LazyFrame) -> pl.LazyFrame:
@@ -106,7 +101,6 @@ def _sum_up(portion: pl.LazyFrame) -> pl.LazyFrame:
             pl.col("start_ns").min(),
             taken_ns=taken,
             rows=pl.len().cast(pl.Int64),
-            steps=pl.col("steps").max().cast(pl.Int64).fill_null(1),
         )
         .select(_NO_STEPS.columns)
     )
