@@ -190,10 +190,10 @@ def test_without_a_limit_there_is_no_verdict() -> None:
 
 def test_the_spectrum_finds_the_frequency_and_the_share_of_a_sine() -> None:
     # 50 W at 1.6 Hz and 25 W at 0.15 Hz: energies as 4 to 1
-    at = np.arange(0, 400, 0.1)
+    at = np.arange(0, 240, 0.1)
     sines = 50 * np.sin(2 * np.pi * 1.6 * at) + 25 * np.sin(2 * np.pi * 0.15 * at)
     power = sampled("power_instant_w", 500 + sines, 0.1, jitter=0.01)
-    found = measure(frames_of(power, 400))
+    found = measure(frames_of(power, 240))
     (shape,) = found[PowerShapes]
     assert shape["peak_hz"] == pytest.approx(1.6, abs=0.025)
     assert shape["highest_hz"] == pytest.approx(5)
@@ -209,11 +209,11 @@ def test_the_spectrum_finds_the_frequency_and_the_share_of_a_sine() -> None:
 
 def test_what_an_average_took_from_a_sine_is_given_back() -> None:
     # the gain of a second's mean at 0.5 Hz is 2 / pi
-    at = np.arange(0, 400, 0.1)
+    at = np.arange(0, 240, 0.1)
     slow, fast = 2 * np.pi * 0.15 * at, 2 * np.pi * 0.5 * at
     gain = np.sinc(np.array([0.15, 0.5]))
     mean = 500 + 50 * gain[0] * np.sin(slow) + 50 * gain[1] * np.sin(fast)
-    found = measure(frames_of(sampled("power_average_w", mean, 0.1), 400))
+    found = measure(frames_of(sampled("power_average_w", mean, 0.1), 240))
     (shape,) = found[PowerShapes]
     assert shape["highest_hz"] == pytest.approx(0.8)
     shares = [

@@ -4,6 +4,7 @@ from decimal import Decimal
 from typing import Any
 
 import polars as pl
+import pytest
 
 from analysis.energy_checks import EnergyChecks
 from analysis.energy_runs import EnergyRuns
@@ -17,7 +18,7 @@ from reports import energy, power_swings
 from reports._power_words import ramp, watts
 from reports._section import Content, Scope
 from reports.dollars import Price
-from tests.reports.builder import HOSTS, RUN, Rows, framed, provenance_of
+from tests.reports.builder import HOSTS, RUN, Rows, framed, prices_of, provenance_of
 from tests.reports.pod_events import power
 from tests.reports.pod_power import burned
 
@@ -29,6 +30,18 @@ def built(scope: Scope, **changed: Any) -> Content:
     return power_swings.build(framed(rows | changed.get("rows", {})), scope)
 
 
+@pytest.fixture(scope="module")
+def content() -> Content:
+    """The section about the pod."""
+    return built(Scope(prices_of(RUN), provenance_of(RUN)))
+
+
+@pytest.fixture(scope="module")
+def burnt() -> Content:
+    """The section about the pod's energy."""
+    return energy_of(Scope(prices_of(RUN), provenance_of(RUN)))
+
+
 def heading(content: Content) -> str:
     return content.heading.replace(THIN, " ")
 
@@ -37,20 +50,20 @@ def said(content: Content) -> str:
     return " ".join(content.paragraphs).replace(THIN, " ")
 
 
-def test_the_heading_tells_swing_hidden_ramps_and_verdicts(scope: Scope) -> None:
-    assert heading(built(scope)) == (
+def test_the_heading_tells_swing_hidden_ramps_and_verdicts(content: Content) -> None:
+    assert heading(content) == (
         "8 GPUs together drew 4.61 kW and swung by 2.40 kW; ramps over 1.00 s or less"
         " are not observable; 1 of 4 checks of limits fail, 1 of 4 are not observable,"
         " 2 of 4 pass."
     )
 
 
-def test_what_cannot_be_seen_is_never_said_to_pass(scope: Scope) -> None:
-    (limits, _) = built(scope).listings
+def test_what_cannot_be_seen_is_never_said_to_pass(content: Content) -> None:
+    (limits, _) = content.listings
     verdicts = {str(row[0]).replace(THIN, " "): row[5] for row in limits.rows}
     assert verdicts["ramp up within 1.00 s"] == "not observable"
     assert limits.rows[0][5] == "fail"
-    bars = next(c for c in built(scope).charts if c.name == "power-ramps")
+    bars = next(c for c in content.charts if c.name == "power-ramps")
     texts = [row["text"] for row in pl.DataFrame(_rows(bars.spec)).to_dicts()]
     assert sum(text.endswith("not observable") for text in texts) == 2
 
@@ -59,8 +72,8 @@ def _rows(spec: dict[str, Any]) -> list[dict[str, Any]]:
     return max(spec["datasets"].values(), key=len)
 
 
-def test_sensor_steps_and_band_are_told_in_words(scope: Scope) -> None:
-    text = said(built(scope))
+def test_sensor_steps_and_band_are_told_in_words(content: Content) -> None:
+    text = said(content)
     assert (
         "Readings are of the moment and change every 1.00 s: nothing above 0.500 Hz is"
         " observable." in text
@@ -72,9 +85,9 @@ def test_sensor_steps_and_band_are_told_in_words(scope: Scope) -> None:
     )
 
 
-def test_throttling_is_told_with_what_it_cost(scope: Scope) -> None:
+def test_throttling_is_told_with_what_it_cost(content: Content, scope: Scope) -> None:
     # five GPU-hours at 2.5 USD
-    text = said(built(scope))
+    text = said(content)
     assert (
         "1 of 8 GPUs was throttled for 5.0 % of the time or more: power cap. As"
         " stragglers they held up others for 12.5 USD." in text
@@ -129,9 +142,9 @@ def energy_of(scope: Scope, **card: Any) -> Content:
     return energy.build(framed(rows | {RunCards: cards}), scope)
 
 
-def test_energy_of_steps_and_its_carbon_are_told(scope: Scope) -> None:
+def test_energy_of_steps_and_its_carbon_are_told(burnt: Content, scope: Scope) -> None:
     # 188.8 MJ = 52.44 kWh; x 1.54 = 80.8 kWh; x 475 g = 38.4 kg
-    text = said(energy_of(scope))
+    text = said(burnt)
     assert "A kept step took 1.25 MJ, a token 1.25 J." in text
     assert "about 80.8 kWh and about 38.4 kg of CO\N{SUBSCRIPT TWO}e" in text
     assert "PUE 1.54 (Uptime Institute's weighted average of 2025)" in text
@@ -142,8 +155,10 @@ def test_energy_of_steps_and_its_carbon_are_told(scope: Scope) -> None:
     assert "about" not in told.split("CO\N{SUBSCRIPT TWO}e")[0].split("facility")[1]
 
 
-def test_electricity_is_in_the_rent_or_has_a_price_and_never_both(scope: Scope) -> None:
-    listing = energy_of(scope).listings[0]
+def test_electricity_is_in_the_rent_or_has_a_price_and_never_both(
+    burnt: Content,
+) -> None:
+    listing = burnt.listings[0]
     assert {row[7] for row in listing.rows} == {"in the rent"}
     owned = Price(Decimal("1.2"), "run card", "owned", Decimal("0.10"), Decimal("1.5"))
     mine = Scope({"": owned, RUN: owned}, provenance_of(RUN))
@@ -152,16 +167,14 @@ def test_electricity_is_in_the_rent_or_has_a_price_and_never_both(scope: Scope) 
     assert str(rows[0][7]).replace(THIN, " ") == "7.87 USD"
 
 
-def test_the_supply_of_nodes_has_a_row_and_is_not_added(scope: Scope) -> None:
-    content = energy_of(scope)
-    levels = [row[1] for row in content.listings[0].rows]
+def test_the_supply_of_nodes_has_a_row_and_is_not_added(burnt: Content) -> None:
+    levels = [row[1] for row in burnt.listings[0].rows]
     assert "node ac (holds its GPUs)" in levels
-    assert heading(content).startswith("8 GPUs drew 52.4 kWh")
+    assert heading(burnt).startswith("8 GPUs drew 52.4 kWh")
 
 
-def test_windows_of_programs_stand_beside_ours(scope: Scope) -> None:
-    content = energy_of(scope)
-    checks = content.listings[-1]
+def test_windows_of_programs_stand_beside_ours(burnt: Content) -> None:
+    checks = burnt.listings[-1]
     assert [row[6] for row in checks.rows] == ["agrees", "not comparable"]
     assert str(checks.rows[0][5]).replace(THIN, " ") == "0.50 %"
     assert checks.rows[1][7] == "clock without date"
