@@ -58,7 +58,8 @@ from analysis.checkpoint_plans import CheckpointCurves, CheckpointPlans
 from analysis.checkpoint_replays import CheckpointReplays
 from analysis.clock_offsets import ClockOffsets
 from analysis.collective_waits import CollectiveWaits
-from analysis.data_feed import DataFeed, DataFeedSteps, DataFeedViolations
+from analysis.data_feed import DataFeed, DataFeedViolations
+from analysis.data_feed_steps import DataFeedSteps
 from analysis.energy import Energy
 from analysis.energy_checks import EnergyChecks
 from analysis.energy_runs import EnergyRuns

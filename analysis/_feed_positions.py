@@ -45,18 +45,21 @@ def off_position(
     proved = saved.join(ends, on=[_RUN, "step"]).filter(
         pl.col("position") == pl.col("after")
     )
-    known = facts.filter(pl.col("is_whole") & pl.col("is_kept"))
-    resumed = known.filter(pl.col("step") == pl.col("resumed"))
-    read_before = known.select(_RUN, pl.col("step") + 1)
-    whole = resumed.join(read_before, on=[_RUN, "step"], how="anti")
-    begun = ends.join(
-        whole.select(_RUN, "attempt", "step"), on=[_RUN, "attempt", "step"]
-    )
+    begun = ends.join(_unseen(facts), on=[_RUN, "attempt", "step"])
     before = saved.with_columns(step=pl.col("step") + 1)
     met = begun.join(before, on=[_RUN, "step"]).join(
         proved.select(_RUN).unique(), on=_RUN, how="semi"
     )
     return _as_faults(met.filter(pl.col("first") != pl.col("position")))
+
+
+def _unseen(facts: pl.DataFrame) -> pl.DataFrame:
+    """Return the first steps of attempts that no whole step comes before."""
+    known = facts.filter(pl.col("is_whole") & pl.col("is_kept"))
+    resumed = known.filter(pl.col("step") == pl.col("resumed"))
+    read_before = known.select(_RUN, pl.col("step") + 1)
+    alone = resumed.join(read_before, on=[_RUN, "step"], how="anti")
+    return alone.select(_RUN, "attempt", "step")
 
 
 def _as_faults(off: pl.DataFrame) -> pl.DataFrame:

@@ -55,50 +55,36 @@ def _of_steps(facts: pl.DataFrame, runs: pl.DataFrame) -> pl.DataFrame:
             one_rank=wide.all(),
         )
     )
-    size = runs.select(
-        _RUN,
-        shares=pl.col("tp").fill_null(1)
-        * pl.col("cp").fill_null(1)
-        * pl.col("pp").fill_null(1),
-    )
-    joined = steps.join(size, on=_RUN, how="left")
+    tp, cp, pp = (pl.col(axis).fill_null(1) for axis in ("tp", "cp", "pp"))
+    size = runs.select(_RUN, shares=tp * cp * pp)
+    return _told(steps.join(size, on=_RUN, how="left"), *_steps_said())
+
+
+def _steps_said() -> list[pl.Expr]:
     who = pl.when("by_replica").then(pl.lit("replicas")).otherwise(pl.lit("ranks"))
-    return _told(
-        joined,
-        pl.when(pl.col("lacking") > 0).then(
-            phrase(
-                "rows are missing in {} of the steps, of up to {} {} at once",
-                _text("lacking"),
-                _text("most"),
-                who,
-            )
-        ),
-        pl.when(pl.col("gaps") > 0).then(
-            phrase(
-                "steps without any row between the first and the last: {}",
-                _text("gaps"),
-            )
-        ),
-        pl.when(pl.col("open") > 0).then(
-            phrase(
-                "in {} of the steps ranks are at odds and nothing tells who is right:"
-                " samples of their replica are not counted",
-                _text("open"),
-            )
-        ),
-        pl.when(~pl.col("by_replica")).then(
-            pl.lit(
-                "neither a layout nor dp_rank tells which ranks share a batch: equal"
-                " batches of a step count as one"
-            )
-        ),
-        pl.when("by_replica", "one_rank", pl.col("shares") > 1).then(
-            pl.lit(
-                "one rank of each replica tells its batch: whether the others had the"
-                " same is not known"
-            )
-        ),
+    lacking, most = _text("lacking"), _text("most")
+    missing = "rows are missing in {} of the steps, of up to {} {} at once"
+    gaps = "steps without any row between the first and the last: {}"
+    at_odds = (
+        "in {} of the steps ranks are at odds and nothing tells who is right: samples"
+        " of their replica are not counted"
     )
+    unplaced = (
+        "neither a layout nor dp_rank tells which ranks share a batch: equal batches of"
+        " a step count as one"
+    )
+    alone = (
+        "one rank of each replica tells its batch: whether the others had the same is"
+        " not known"
+    )
+    shared = (pl.col("by_replica"), pl.col("one_rank"), pl.col("shares") > 1)
+    return [
+        pl.when(pl.col("lacking") > 0).then(phrase(missing, lacking, most, who)),
+        pl.when(pl.col("gaps") > 0).then(phrase(gaps, _text("gaps"))),
+        pl.when(pl.col("open") > 0).then(phrase(at_odds, _text("open"))),
+        pl.when(~pl.col("by_replica")).then(pl.lit(unplaced)),
+        pl.when(*shared).then(pl.lit(alone)),
+    ]
 
 
 def _of_passes(found: Found) -> pl.DataFrame:

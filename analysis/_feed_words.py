@@ -26,43 +26,46 @@ NO_SHARE: Final = "not known: nothing tells which share of the step it is"
 def evidence() -> pl.Expr:
     """Return the evidence of a fault, from its columns."""
     samples = _samples()
-    step, other = _text("step"), _text("other_step")
-    by, before = _by("ranks"), _by("other_ranks")
-    read_by = phrase(", read by {}", before)
     said = {
-        "given_twice": phrase(
-            "{} of step {}{} came again in {}{}",
-            samples,
-            other,
-            pl.when(pl.col("other_step") != pl.col("step"))
-            .then(read_by)
-            .otherwise(pl.lit("")),
-            pl.when(pl.col("other_step") == pl.col("step"))
-            .then(pl.lit("the same step"))
-            .otherwise(phrase("step {}", step)),
-            pl.when(pl.col("ranks").is_not_null())
-            .then(phrase(", read by {}", by))
-            .otherwise(pl.lit("")),
-        ),
+        "given_twice": _twice(samples),
         "restart_repeats": _repeated(samples),
         "left_out": _left_out(samples),
         "restart_skips": phrase(
             "attempt {} went on in step {} beyond {} that should have followed step {}",
             _text("attempt"),
-            step,
+            _text("step"),
             samples,
             _text("last_before"),
         ),
-        "ranks_disagree": phrase(
-            "ranks of replica {} read different batches; {}",
-            _by("dp_ranks", ""),
-            pl.when("is_settled")
-            .then(phrase("{} against the others", by))
-            .otherwise(pl.lit("which is right nothing tells")),
-        ),
+        "ranks_disagree": _at_odds(),
     }
     return pl.coalesce(
         pl.when(pl.col("kind") == kind).then(text) for kind, text in said.items()
+    )
+
+
+def _twice(samples: pl.Expr) -> pl.Expr:
+    is_one = pl.col("other_step") == pl.col("step")
+    where = phrase("step {}", _text("step"))
+    before = phrase(", read by {},", _by("other_ranks"))
+    known = pl.col("ranks").is_not_null()
+    return phrase(
+        "{} of step {}{} came again in {}{}",
+        samples,
+        _text("other_step"),
+        pl.when(is_one | ~known).then(pl.lit("")).otherwise(before),
+        pl.when(is_one).then(pl.lit("the same step")).otherwise(where),
+        pl.when(known).then(phrase(", read by {}", _by("ranks"))).otherwise(pl.lit("")),
+    )
+
+
+def _at_odds() -> pl.Expr:
+    return phrase(
+        "ranks of replica {} read different batches; {}",
+        _by("dp_ranks", ""),
+        pl.when("is_settled")
+        .then(phrase("{} against the others", _by("ranks")))
+        .otherwise(pl.lit("which is right nothing tells")),
     )
 
 

@@ -6,7 +6,7 @@ from typing import Final
 import polars as pl
 
 from reports import _sql
-from reports._feed_words import KINDS
+from reports._feed_heading import KINDS
 from reports._numbers import grouped
 from reports._runs import MOST_ROWS
 from reports._section import Column, Listing, Scope

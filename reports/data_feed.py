@@ -5,8 +5,9 @@ from typing import Final
 import polars as pl
 
 from analysis import Frames
-from analysis.data_feed import DataFeed, DataFeedSteps, DataFeedViolations
-from reports import _feed_charts, _feed_listing, _feed_words
+from analysis.data_feed import DataFeed, DataFeedViolations
+from analysis.data_feed_steps import DataFeedSteps
+from reports import _feed_charts, _feed_heading, _feed_listing, _feed_words
 from reports._runs import of_runs
 from reports._section import Content, Scope, Section
 
@@ -27,7 +28,7 @@ def build(frames: Frames, scope: Scope) -> Content:
         return _unread(feeds, frames, scope)
     steps = _steps(frames, scope, read)
     return Content(
-        heading=_feed_words.heading(read, faults, of_runs(read["run_id"], scope)),
+        heading=_feed_heading.heading(read, faults, of_runs(read["run_id"], scope)),
         paragraphs=_feed_words.paragraphs(read, faults, scope),
         charts=_feed_charts.charts(faults, steps, scope),
         listings=_feed_listing.listings(faults, scope),

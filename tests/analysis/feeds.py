@@ -8,10 +8,10 @@ import polars as pl
 from analysis import Frames
 from analysis.data_feed import (
     DataFeed,
-    DataFeedSteps,
     DataFeedViolations,
     audit_feeds,
 )
+from analysis.data_feed_steps import DataFeedSteps
 from ingest.synthetic.data_feed import Feed, rows
 from ingest.tables import DataReads, Table
 

@@ -2,7 +2,8 @@
 
 from decimal import Decimal
 
-from analysis.data_feed import DataFeed, DataFeedSteps, DataFeedViolations
+from analysis.data_feed import DataFeed, DataFeedViolations
+from analysis.data_feed_steps import DataFeedSteps
 from ingest.tables import Table
 from tests.reports.builder import RUN, STEPS, Row, S
 

@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from analysis.data_feed import DataFeed, DataFeedSteps, DataFeedViolations
+from analysis.data_feed import DataFeed, DataFeedViolations
+from analysis.data_feed_steps import DataFeedSteps
 from reports._section import Content, Scope
 from reports.data_feed import SECTION
 from tests.reports.builder import framed
