@@ -21,7 +21,11 @@ _COLUMNS: Final = (
     Column("Line"),
     Column("Planned", is_number=True),
     Column("Costs", is_number=True),
-    Column("Worked out as"),
+    Column(
+        "Worked out as",
+        "Names are fields of the run card or other lines. a: latency of a round; b:"
+        " bandwidth; N: ranks; n: ranks of a node.",
+    ),
 )
 
 _BESIDE: Final = (
