@@ -23,7 +23,8 @@ _CHECKS_SQL: Final = """\
 SELECT host, gpu_uuid, level, "window", start_ns, duration_ns, told_j, energy_j,
        difference_ratio, verdict, quality
 FROM energy_checks
-ORDER BY abs(difference_ratio) DESC NULLS LAST, told_j DESC, gpu_uuid, "window\""""
+ORDER BY abs(difference_ratio) DESC NULLS LAST, level <> 'gpu_board', told_j DESC,
+         gpu_uuid, "window\""""
 
 _NOT_KNOWN: Final = "not known"
 
@@ -126,10 +127,11 @@ def checks(rows: pl.DataFrame) -> list[Listing]:
         return []
     ordered = rows.sort(
         pl.col("difference_ratio").abs(),
+        pl.col("level") != "gpu_board",
         "told_j",
         "gpu_uuid",
         "window",
-        descending=[True, True, False, False],
+        descending=[True, False, True, False, False],
         nulls_last=True,
     )
     shown = ordered.head(MOST_ROWS)
