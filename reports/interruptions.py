@@ -22,6 +22,7 @@ from reports import (
     _stop_evidence,
     _stop_listing,
     _stop_phases,
+    _stop_words,
 )
 from reports._numbers import duration
 from reports._section import Chart, Content, Scope, Section
@@ -29,14 +30,6 @@ from reports._words import listed, plural, said
 
 #: Attempts that are still told apart on a phone.
 _MOST_ATTEMPTS: Final = 100
-
-#: Levels whose name says too little.
-_LEVELS: Final = {"line": "failure line"}
-
-_INFERRED: Final = (
-    " A failure line counts where its code was inferred from words, too ('fallen off"
-    " the bus' without an Xid)."
-)
 
 _HINT: Final = (
     "Stops come from a job list (sacct) or a step log that starts again; their causes"
@@ -62,7 +55,9 @@ def build(frames: Frames, scope: Scope) -> Content:
         + _loss_shown.cost(phases, scope)
         + _stop_evidence.untold(seen, attempts),
         paragraphs=[
-            *_paragraphs(stops, incidents, rates, has_runs=attempts.height > 0),
+            *_stop_words.paragraphs(
+                stops, incidents, rates, has_runs=attempts.height > 0
+            ),
             *filter(
                 None,
                 [
@@ -131,66 +126,6 @@ def _mtbf(rates: pl.DataFrame) -> str:
         f" One in {duration(row['mtbf_ns'])} of the run"
         f" (95 %: {duration(row['mtbf_low_ns'])} to {to})."
     )
-
-
-def _paragraphs(
-    stops: pl.DataFrame,
-    incidents: pl.DataFrame,
-    rates: pl.DataFrame,
-    *,
-    has_runs: bool,
-) -> list[str]:
-    told = [_levels(rates, has_runs=has_runs), _incidents(incidents), _planned(stops)]
-    return [text for text in told if text]
-
-
-def _levels(rates: pl.DataFrame, *, has_runs: bool) -> str:
-    order = ["line", "event", "incident", "interruption"]
-    sums = dict(rates.group_by("level").agg(pl.col("count").sum()).iter_rows())
-    counts = [
-        plural(int(sums[level]), _LEVELS.get(level, level))
-        for level in order
-        if level in sums and (has_runs or level != "interruption")
-    ]
-    if not counts:
-        return ""
-    few = has_runs and sums.get("interruption", 0) < FEW_EVENTS
-    outside = int(rates.filter(pl.col("level") == "incident")["outside_count"].sum())
-    beside = (
-        f" {plural(outside, 'incident')} lie outside: on nodes that no attempt held, or"
-        " without a time."
-        if outside
-        else ""
-    )
-    less = " Below 5 interruptions there is a count and no rate." if few else ""
-    told = f"The same failures at every level: {listed(counts, 4)}."
-    return f"{told}{_INFERRED}{beside}{less}"
-
-
-def _incidents(incidents: pl.DataFrame) -> str:
-    roots = incidents.filter(pl.col("role") == "root")
-    if roots.is_empty():
-        return ""
-    counts = (
-        roots.select(code=pl.col("root_source") + " " + pl.col("root_code"))
-        .to_series()
-        .value_counts()
-        .sort(["count", "code"], descending=[True, False])
-    )
-    codes = [f"{said(code)[:40]} ({count})" for code, count in counts.iter_rows()]
-    others = incidents.height - roots.height
-    beside = (
-        f" {plural(others, 'incident')} more are cascades, symptoms or user errors."
-        if others
-        else ""
-    )
-    seen = plural(roots.height, "root cause")
-    return f"{seen} in the logs: {listed(codes)}.{beside}"
-
-
-def _planned(stops: pl.DataFrame) -> str:
-    planned = stops.filter("planned").height
-    return f"{plural(planned, 'planned stop')} not counted." if planned else ""
 
 
 SECTION: Final = Section(

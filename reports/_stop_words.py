@@ -1,0 +1,84 @@
+"""Failures in words: lines, events and incidents, root causes, what was planned."""
+
+from typing import Final
+
+import polars as pl
+
+from analysis.interrupt_rates import FEW_EVENTS
+from reports._words import listed, plural, said
+
+#: Levels whose name says too little.
+_LEVELS: Final = {"line": "failure line"}
+
+_INFERRED: Final = (
+    " A failure line counts where its code was inferred from words, too ('fallen off"
+    " the bus' without an Xid)."
+)
+
+
+def paragraphs(
+    stops: pl.DataFrame,
+    incidents: pl.DataFrame,
+    rates: pl.DataFrame,
+    *,
+    has_runs: bool,
+) -> list[str]:
+    """Return counts at every level, the root causes, and what was planned.
+
+    Args:
+        stops: Rows of Interruptions.
+        incidents: Rows of Incidents.
+        rates: Rates of clusters over all causes.
+        has_runs: Whether runs were seen at all.
+    """
+    told = [_levels(rates, has_runs=has_runs), _incidents(incidents), _planned(stops)]
+    return [text for text in told if text]
+
+
+def _levels(rates: pl.DataFrame, *, has_runs: bool) -> str:
+    order = ["line", "event", "incident", "interruption"]
+    sums = dict(rates.group_by("level").agg(pl.col("count").sum()).iter_rows())
+    counts = [
+        plural(int(sums[level]), _LEVELS.get(level, level))
+        for level in order
+        if level in sums and (has_runs or level != "interruption")
+    ]
+    if not counts:
+        return ""
+    few = has_runs and sums.get("interruption", 0) < FEW_EVENTS
+    outside = int(rates.filter(pl.col("level") == "incident")["outside_count"].sum())
+    beside = (
+        f" {plural(outside, 'incident')} lie outside: on nodes that no attempt held, or"
+        " without a time."
+        if outside
+        else ""
+    )
+    less = " Below 5 interruptions there is a count and no rate." if few else ""
+    told = f"The same failures at every level: {listed(counts, 4)}."
+    return f"{told}{_INFERRED}{beside}{less}"
+
+
+def _incidents(incidents: pl.DataFrame) -> str:
+    roots = incidents.filter(pl.col("role") == "root")
+    if roots.is_empty():
+        return ""
+    counts = (
+        roots.select(code=pl.col("root_source") + " " + pl.col("root_code"))
+        .to_series()
+        .value_counts()
+        .sort(["count", "code"], descending=[True, False])
+    )
+    codes = [f"{said(code)[:40]} ({count})" for code, count in counts.iter_rows()]
+    others = incidents.height - roots.height
+    beside = (
+        f" {plural(others, 'incident')} more are cascades, symptoms or user errors."
+        if others
+        else ""
+    )
+    seen = plural(roots.height, "root cause")
+    return f"{seen} in the logs: {listed(codes)}.{beside}"
+
+
+def _planned(stops: pl.DataFrame) -> str:
+    planned = stops.filter("planned").height
+    return f"{plural(planned, 'planned stop')} not counted." if planned else ""
