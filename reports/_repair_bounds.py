@@ -1,19 +1,23 @@
 """Accounts that a repair could empty: each an upper bound of what it saves."""
 
 from collections.abc import Iterator, Mapping
+from decimal import Decimal
 from typing import Final
 
 import polars as pl
 
 from analysis import Frames
 from analysis.interruptions import Interruptions
+from analysis.loss_phases import LossPhases
 from analysis.overlap import Overlap
 from reports import _ledger, _ledger_shown
 from reports._ledger_shown import Shown
+from reports._numbers import percent
 from reports._repair import TITLES, Repair
 from reports._savings import Saving, saving
 from reports._section import Scope
 from reports._words import listed, name, plural, said
+from reports.dollars import dollars, in_words
 
 #: Below this many interruptions their causes are anecdotes.
 _FEW: Final = 5
@@ -48,9 +52,33 @@ def broken(rows: pl.DataFrame, frames: Frames, scope: Scope) -> Iterator[Repair]
         )
         seen = stops.select("component", "category").collect()
         if seen.height:
-            saved = _saved(rows, run_id, _OF_STOPS, frames, scope)
+            phases = _phases(rows, run_id, frames, scope)
+            saved = phases or _saved(rows, run_id, _OF_STOPS, frames, scope)
             alone = len(scope.provenance.run_ids) == 1
             yield _broken_one("" if alone else f" of {name(run_id)}", saved, seen)
+
+
+def _phases(
+    rows: pl.DataFrame, run_id: str, frames: Frames, scope: Scope
+) -> Saving | None:
+    """Return what unplanned stops of a run cost, None where no phase is known.
+
+    The accounts that stops fill hold more: the first start, and the end.
+    """
+    lost = (
+        frames[LossPhases]
+        .filter(LossPhases.run_id.col == run_id, LossPhases.account.col.is_not_null())
+        .filter(LossPhases.stop.col.is_not_null() & ~LossPhases.planned.col)
+        .select(LossPhases.gpu_ns.col.cast(pl.Int128).sum())
+        .collect()
+        .item()
+    )
+    paid = int(rows.filter(pl.col("run_id") == run_id)["gpu_ns"].sum())
+    if not lost or not paid:
+        return None
+    usd = dollars(int(lost), scope.price(run_id))
+    share = percent(Decimal(int(lost)) / paid)
+    return saving(usd, (in_words(usd), share), run_id, frames, scope)
 
 
 def _broken_one(of_run: str, saved: Saving, seen: pl.DataFrame) -> Repair:

@@ -10,6 +10,7 @@ from analysis.data_feed import DataFeedViolations
 from analysis.hangs import Hangs, HangSuspects
 from analysis.interruptions import Interruptions
 from analysis.lemon_nodes import LemonNodes
+from analysis.loss_phases import LossPhases
 from analysis.lost_time import LostTime
 from analysis.overlap import Overlap
 from analysis.runs import Runs
@@ -205,6 +206,7 @@ SECTION: Final = Section(
         CheckpointPlans,
         LemonNodes,
         DataFeedViolations,
+        LossPhases,
     ),
     build,
 )

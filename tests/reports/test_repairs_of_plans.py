@@ -6,9 +6,11 @@ import pytest
 
 from analysis.checkpoint_plans import CheckpointPlans
 from analysis.data_feed import DataFeedViolations
+from analysis.interruptions import Interruptions
 from analysis.lemon_nodes import LemonNodes
+from analysis.loss_phases import LossPhases
 from analysis.lost_time import LostTime
-from reports import _ledger, _repair_feed, _repair_nodes, _repair_saves
+from reports import _ledger, _repair_bounds, _repair_feed, _repair_nodes, _repair_saves
 from reports._repair import Repair
 from reports._section import Scope
 from tests.reports.builder import HOUR, RUN, Row, framed
@@ -89,3 +91,22 @@ def test_a_feed_saves_the_work_that_it_took_for_nothing(scope: Scope) -> None:
     assert found(_repair_feed, "feeds", {DataFeedViolations: rows[1:]}, scope) == []
     (told,) = _repair_feed.uncosted(framed({DataFeedViolations: rows}), scope)
     assert "1 fault of the data feed cost no known time" in told
+
+
+def test_preventing_stops_saves_what_their_phases_cost(scope: Scope) -> None:
+    # restart holds 10 GPU-hours, of which 6 are of the stop and 4 of the first start
+    stop = {"run_id": RUN, "attempt": 0, "stop": 0, "planned": False}
+    phase = {"run_id": RUN, "attempt": 0, "account": "restart", "planned": False}
+    rows = {
+        LostTime: [*PAID, PAID[0] | {"category": "restart", "gpu_ns": 10 * HOUR}],
+        Interruptions: [stop | {"category": "hardware"}],
+        LossPhases: [
+            phase | {"stop": 0, "phase": "detect", "gpu_ns": 6 * HOUR},
+            phase | {"stop": None, "phase": "first_start", "gpu_ns": 4 * HOUR},
+        ],
+    }
+    (one,) = found(_repair_bounds, "broken", rows, scope)
+    assert one == ("prevent 1 interruption (1 by hardware)", 2.5 * 6)
+    # without phases the accounts bound it: 10 of restart, 3 done again
+    (one,) = found(_repair_bounds, "broken", rows | {LossPhases: []}, scope)
+    assert one[1] == 2.5 * 13
