@@ -7,13 +7,16 @@ import polars as pl
 from analysis import Frames
 from analysis.interrupt_rates import FEW_EVENTS, InterruptRates
 from reports import _sql
-from reports._numbers import compact, duration, percent, significant
+from reports._numbers import duration, percent, significant
 from reports._section import Scope
 
 Row = dict[str, Any]
 
 #: Chances below are said as one in so many.
 _ODDS_BELOW: Final = 0.01
+
+_MILLION: Final = 10**6
+_BILLION: Final = 10**9
 
 WHOLE: Final = (pl.col("category") == "all") & (pl.col("component") == "all")
 
@@ -95,9 +98,13 @@ def rate(row: Row) -> str:
 
 
 def chance(p_value: float | None) -> str:
-    """Return a probability as a person says it: 4.2 %, or 1 in 12 000."""
+    """Return a probability as a person says it: 4.2 %, 1 in 12 000, 1 in 4 million."""
     if p_value is None:
         return "\N{EN DASH}"
     if p_value >= _ODDS_BELOW:
         return percent(p_value)
-    return f"1 in {compact(1 / p_value, 2)}" if p_value else "none"
+    if p_value < 1 / _BILLION:
+        return "less than 1 in a billion"
+    if p_value > 1 / _MILLION:
+        return f"1 in {significant(1 / p_value, 2)}"
+    return f"1 in {significant(1 / p_value / _MILLION, 2)} million"

@@ -86,7 +86,7 @@ def test_the_lemon_is_named_with_its_chance_and_cost(scope: Scope) -> None:
     content = page(lemon_nodes, scope)
     # 500 GPU-hours at 2.5 USD
     assert plain(content.heading) == (
-        "node-b12 failed 12 times where 0.51 are expected, 1 in 4.0 M by chance:"
+        "node-b12 failed 12 times where 0.51 are expected, 1 in 4.0 million by chance:"
         " 1 250 USD."
     )
     row = content.listings[0].rows[0]
@@ -118,7 +118,12 @@ def test_what_cannot_be_tested_is_said_with_its_reason(scope: Scope) -> None:
 
 @pytest.mark.parametrize(
     ("p_value", "said"),
-    [(0.42, "42.0 %"), (0.011, "1.1 %"), (0.0004, "1 in 2 500"), (0.0, "none")],
+    [
+        (0.42, "42.0 %"),
+        (0.011, "1.1 %"),
+        (0.0004, "1 in 2 500"),
+        (0.0, "less than 1 in a billion"),
+    ],
 )
 def test_chances_are_said_as_people_say_them(p_value: float, said: str) -> None:
     assert plain(chance(p_value)) == said
