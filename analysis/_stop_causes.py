@@ -81,7 +81,7 @@ def _of_state() -> pl.Expr:
     state = pl.col("state").fill_null(
         pl.when(pl.col("kind") == "end")
         .then(pl.lit("state unknown"))
-        .otherwise(pl.lit("no job ended"))
+        .otherwise(pl.lit("steps were done again and no job ended"))
     )
     by = phrase("job state {} by user {}", state, "cancelled_by")
     tells = state.is_in([*PLANNED, *SCHEDULED, OUT_OF_MEMORY])
