@@ -15,9 +15,11 @@ from ingest.tables import Table
 from reports import (
     _power_cluster_chart,
     _power_limit_listing,
+    _power_ramp_chart,
     _power_words,
     _runs,
     _throttle_shown,
+    _throttle_words,
 )
 from reports._numbers import duration
 from reports._section import Content, Scope, Section
@@ -36,7 +38,7 @@ def build(frames: Frames, scope: Scope) -> Content:
     slowed = scope.of_runs(frames[Throttling]).collect()
     if shapes.is_empty() and slowed.is_empty():
         return Content(heading="How power swings is not known.", empty=_HINT)
-    throttling = _throttle_shown.sentence(slowed, scope)
+    throttling = _throttle_words.sentence(slowed, scope)
     if shapes.is_empty():
         return Content(
             heading=f"How power swings is not known. {throttling}",
@@ -65,7 +67,7 @@ def build(frames: Frames, scope: Scope) -> Content:
         ],
         charts=[
             *_power_cluster_chart.profile(profiles, gpus),
-            *_power_cluster_chart.ramps(swings, gpus),
+            *_power_ramp_chart.ramps(swings, gpus),
             *_throttle_shown.charts(slowed, scope),
         ],
         listings=[
