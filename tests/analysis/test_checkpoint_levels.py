@@ -24,6 +24,7 @@ def tiers_of() -> st.SearchStrategy[list[Tier]]:
         mtbf_s=st.floats(600, 1e6),
         stall_s=st.floats(0.1, 600),
         restart_s=st.floats(0, 600),
+        least_s=st.floats(0, 600),
     )
     return st.lists(one, min_size=1, max_size=3)
 
