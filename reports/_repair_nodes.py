@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from decimal import Decimal
+from typing import Any, Final
 
 import polars as pl
 
@@ -14,22 +15,29 @@ from reports._section import Scope
 from reports._words import name, plural
 from reports.dollars import dollars, in_words
 
+#: Accounts that stops fill.
+_OF_STOPS: Final = ("restart", "recompute")
+
 
 def lemons(rows: pl.DataFrame, frames: Frames, scope: Scope) -> Iterator[Repair]:
     """Yield each lemon node: what it lost beyond what others would have.
+
+    It is no more than what stops cost the run that lost most to it.
 
     Args:
         rows: Rows of `_ledger.by_run`.
         frames: The tables.
         scope: Runs and prices of the page.
     """
-    paid = dict(rows.group_by("run_id").agg(pl.col("gpu_ns").sum()).iter_rows())
+    paid = _sums(rows)
+    stopped = _sums(rows.filter(pl.col("category").is_in(_OF_STOPS)))
     found = frames[LemonNodes].filter("is_lemon").sort("cluster", "host").collect()
     told = found.drop_nulls(["lost_gpu_ns", "expected", "run_id"])
     for row in told.to_dicts():
         whole = int(paid.get(row["run_id"], 0))
         beyond = max(0.0, 1 - row["expected"] / row["failures"])
-        saved = min(round(beyond * int(row["lost_gpu_ns"])), whole)
+        most = int(stopped.get(row["run_id"], 0))
+        saved = min(round(beyond * int(row["lost_gpu_ns"])), most)
         if saved <= 0:
             continue
         usd = dollars(saved, scope.price(row["run_id"]))
@@ -45,3 +53,7 @@ def lemons(rows: pl.DataFrame, frames: Frames, scope: Scope) -> Iterator[Repair]
             section="lemon_nodes",
             who="provider",
         )
+
+
+def _sums(rows: pl.DataFrame) -> dict[str, Any]:
+    return dict(rows.group_by("run_id").agg(pl.col("gpu_ns").sum()).iter_rows())

@@ -68,11 +68,14 @@ def test_an_interval_that_is_good_is_left_alone(scope: Scope) -> None:
 
 
 def test_a_lemon_saves_what_it_lost_beyond_the_others(scope: Scope) -> None:
-    # 8 failures where 2 are expected: three quarters of its 20 GPU-hours
+    # 8 failures where 2 are expected: three quarters of its 2 GPU-hours
     row = {"cluster": "pod-a", "host": "node-7", "failures": 8, "expected": 2.0}
-    row |= {"p_value": 1e-6, "is_lemon": True, "lost_gpu_ns": 20 * HOUR, "run_id": RUN}
+    row |= {"p_value": 1e-6, "is_lemon": True, "lost_gpu_ns": 2 * HOUR, "run_id": RUN}
     (one,) = found(_repair_nodes, "lemons", {LemonNodes: [row]}, scope)
-    assert one == ("replace node node-7: 8 failures, 2.0 expected", 2.5 * 15)
+    assert one == ("replace node node-7: 8 failures, 2.0 expected", 2.5 * 1.5)
+    much = row | {"lost_gpu_ns": 2000 * HOUR}  # no more than was done again
+    (one,) = found(_repair_nodes, "lemons", {LemonNodes: [much]}, scope)
+    assert one[1] == 2.5 * 3
     healthy = row | {"is_lemon": False}
     assert found(_repair_nodes, "lemons", {LemonNodes: [healthy]}, scope) == []
 
