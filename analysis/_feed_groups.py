@@ -70,8 +70,13 @@ def _disputed(ranges: pl.DataFrame, hashes: pl.DataFrame) -> pl.DataFrame:
     """Return the replicas whose ranks read different batches."""
     of_ranges = _dissent(ranges, REPLICA)
     of_hashes = _dissent(hashes, _SLICE).select(of_ranges.columns)
-    both = pl.concat([of_ranges, of_hashes]).unique(REPLICA, maintain_order=True)
-    return both.sort(REPLICA)
+    # what ranges tell of a replica, hashes would tell again
+    alone = of_hashes.join(of_ranges, on=list(REPLICA), how="anti", nulls_equal=True)
+    both = pl.concat([of_ranges, alone]).group_by(REPLICA)
+    told = both.agg(
+        pl.col("ranks").explode().unique().sort(), pl.col("is_settled").all()
+    )
+    return told.sort(REPLICA)
 
 
 def _dissent(of_ranks: pl.DataFrame, by: tuple[str, ...]) -> pl.DataFrame:

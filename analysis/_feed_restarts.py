@@ -79,10 +79,12 @@ def skipped(
         *["run_id", "part", "samples"], other_attempt="attempt", other_step="step"
     )
     same = begun.select(*STEP, "part").join(before, on=["run_id", "part"])
-    found = same.filter(
+    ahead = same.filter(
         (pl.col("other_attempt") < pl.col("attempt"))
         & (pl.col("other_step") > pl.col("step"))
-    ).unique([*_ATTEMPT], keep="first")
+    )
+    ordered = ahead.sort(*_ATTEMPT, "other_attempt", "other_step")
+    found = ordered.unique(_ATTEMPT, keep="first", maintain_order=True)
     fresh = found.join(known, on=list(STEP), how="anti").drop("part", "samples")
     between = fresh.join(
         before.rename({"other_step": "at"}), on=["run_id", "other_attempt"]
