@@ -16,6 +16,7 @@ import pytest
 
 from analysis.published_rates import LLAMA_3_CAUSES
 from tests.ingest.slurm import test_slurm_expected as slurm
+from tests.published import failure_formulas as formulas
 from tests.published import failure_proofs as proofs
 from tests.published import test_failure_codes_expected as codes
 
@@ -67,7 +68,7 @@ def answers(shared: Path, project: Path) -> dict[str, str]:
     return (
         proofs.infinite_hbd(shared, project)
         | proofs.los_alamos(shared, project)
-        | proofs.formulas()
+        | formulas.formulas()
     )
 
 
@@ -94,7 +95,10 @@ def is_right(row: Row, found: str) -> bool:
 
 def is_right_period(row: Row) -> bool:
     """Whether a checkpoint period is the printed one: to a second, or explained."""
-    found, published = proofs.period(row["statistic"]), numeric(row["published_value"])
+    found, published = (
+        formulas.period(row["statistic"]),
+        numeric(row["published_value"]),
+    )
     if abs(found - float(row["computed_value"])) > 0.06:
         return False
     near = 1.0 if row["status"] == "exact" else SOLVER * published
