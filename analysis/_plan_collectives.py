@@ -97,6 +97,18 @@ def _rounds(name: str) -> Rule:
     )
 
 
+def _bandwidth(name: str) -> Rule:
+    def endless(*numbers: float) -> Told:
+        cost = _model(name, *numbers).ns_per_byte
+        return Told(SECOND_NS / cost if cost else None, "" if cost else "nothing moves")
+
+    return Rule(
+        *("collectives", f"{name}_bandwidth", "B/s", "size over time without latency"),
+        _LAYOUT,
+        endless,
+    )
+
+
 def _crossing(first: str, second: str) -> Rule:
     def compute(*numbers: float) -> Told:
         models = [_model(name, *numbers) for name in (first, second)]
@@ -129,4 +141,5 @@ COLLECTIVES: Final = (
     *(_crossing(first, second) for first, second in combinations(MODELS, 2)),
     *map(_latency, MODELS),
     *map(_rounds, MODELS),
+    *map(_bandwidth, MODELS),
 )

@@ -9,7 +9,12 @@ import polars as pl
 from analysis import Frames
 from analysis.flow_collisions import FlowCollisions
 from analysis.plans import Plans
-from reports import _plan_chart, _plan_flow_chart, _plan_listings
+from reports import (
+    _plan_chart,
+    _plan_flow_chart,
+    _plan_listings,
+    _plan_size_chart,
+)
 from reports._numbers import percent, significant
 from reports._plan_words import difference, in_words, priced
 from reports._runs import of_runs
@@ -46,6 +51,7 @@ def build(frames: Frames, scope: Scope) -> Content:
         charts=[
             *_plan_chart.chart(plan, run_id),
             *_plan_flow_chart.chart(flows, run_id),
+            *_plan_size_chart.chart(plan, run_id),
         ],
         listings=_plan_listings.listings(plan, run_id),
         notes=_plan_listings.notes(plan),

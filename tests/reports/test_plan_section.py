@@ -38,20 +38,23 @@ def test_the_finding_is_the_step_and_what_it_costs(scope: Scope) -> None:
     assert plain(measured) == (
         "7 lines were measured, too: 2 of them within 3.0 % of the plan."
     )
-    assert told.startswith("9 of 10 lines have a value")
+    assert told.startswith("13 of 14 lines have a value")
     assert "with 1 flow for each pair 2.60 times the mean load" in plain(flows)
     assert "up to 5.00 USD" in plain(flows)
     assert "up to 2.50 USD" in plain(flows)
-    ratios, paths = content.charts
+    ratios, paths, sizes = content.charts
     assert ratios.numbers["name"].to_list() == [
         *("step_time", "layout_gpus", "data_bytes", "data_time", "gpu_power")
     ]
     assert paths.numbers["p99_ratio"].to_list() == [4.0, 1.75]
+    # 1e-4 + 1e9 / 4e11 s of a ring, 1e-5 + 1e9 / 2e11 s of a tree: they cross before
+    at = sizes.numbers.filter(pl.col("bytes") == 1e9)
+    assert at["time_s"].to_list() == pytest.approx([2.6e-3, 5.01e-3])
     open_fields, assumed = content.notes
     assert open_fields.facts == [
         ("hardware.watts_per_gpu_all_in", "1 line: Power of the facility")
     ]
-    assert assumed.facts == [("state 16", "Adam; in 9 lines")]
+    assert assumed.facts == [("state 16", "Adam; in 13 lines")]
 
 
 def test_a_step_as_planned_is_said_to_be_that(scope: Scope) -> None:
@@ -73,7 +76,7 @@ def test_a_run_that_was_not_measured_has_its_price_on_paper(scope: Scope) -> Non
     assert plain(content.heading) == (
         "On paper the run costs 6.67 USD; no step of it was measured."
     )
-    assert content.charts == []
+    assert [chart.name for chart in content.charts] == ["plan-sizes"]
 
 
 def test_several_runs_show_the_one_that_is_known_best(scope: Scope) -> None:
