@@ -19,6 +19,9 @@ FROM interruptions AS i LEFT JOIN (
 ${where}ORDER BY coalesce(decided_ns, last_step_end_ns) DESC, run_id, attempt, stop"""
 
 
+#: Characters of an incident's identity that are shown: enough to tell it by.
+ID_SHOWN: Final = 8
+
 _STOP: Final = ["run_id", "attempt", "stop"]
 
 _COLUMNS: Final = (
@@ -34,6 +37,11 @@ _COLUMNS: Final = (
     ),
     Column("Steps done again", is_number=True),
     Column("Cost", "GPU time of all its phases, in dollars.", is_number=True),
+    Column(
+        "Incident",
+        "What it is laid to: gpuledger report --claim with these letters makes a page"
+        " about it for the provider.",
+    ),
 )
 
 
@@ -56,7 +64,8 @@ def listings(stops: pl.DataFrame, phases: pl.DataFrame, scope: Scope) -> list[Li
     more = stops.height - shown.height
     return [
         Listing(
-            title="Interruptions, the latest first",
+            title="Interruptions, the latest first; a page about one for its provider:"
+            " gpuledger report --claim INCIDENT",
             columns=_COLUMNS,
             rows=[_row(row, scope) for row in shown.to_dicts()],
             more=plural(more, "more interruption") if more else "",
@@ -85,6 +94,7 @@ def _row(row: dict[str, object], scope: Scope) -> tuple[str, ...]:
         duration(first - last) if known else "not known",  # type: ignore[operator]
         grouped(lost) if isinstance(lost, int) else "not known",
         _cost(row, scope),
+        name(str(row["incident_id"] or "none"))[:ID_SHOWN],
     )
 
 
