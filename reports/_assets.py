@@ -17,6 +17,9 @@ from reports.theme import CONFIG, NUMBER_LOCALE
 #: What Vega's bundle hands to our script, and nothing more.
 _EXPORT: Final = "window.vegaEmbed = vegaEmbed;"
 
+#: Below this, six digits are more than a drawing can show; times are far above.
+_SHORT_BELOW: Final = 1e6
+
 #: Characters that could end a script element, or that JSON may hold and HTML not.
 _UNSAFE: Final = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
 
@@ -83,11 +86,13 @@ def data(specs: Mapping[str, Mapping[str, Any]]) -> str:
 
 
 def visible_spec(part: Any) -> Any:
-    """Return a drawing whose texts hide nothing.
+    """Return a drawing whose texts hide nothing, and whose numbers no pixel misses.
 
     Args:
         part: A drawing or a part of one.
     """
+    if isinstance(part, float):
+        return _short(part)
     if isinstance(part, str):
         return visible(part)
     if isinstance(part, Mapping):
@@ -95,6 +100,11 @@ def visible_spec(part: Any) -> Any:
     if isinstance(part, list):
         return [visible_spec(value) for value in part]
     return part
+
+
+def _short(value: float) -> float:
+    """Return a number with the digits that a drawing can show; times keep theirs."""
+    return float(f"{value:.6g}") if abs(value) < _SHORT_BELOW else value
 
 
 def _hash(text: str) -> str:

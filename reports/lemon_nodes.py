@@ -15,7 +15,7 @@ from reports._section import Content, Scope, Section
 from reports._words import name, plural
 
 _EMPTY: Final = (
-    "Kernel logs, health checks or a scheduler's events tell of failures, and a job"
+    "Kernel logs, DCGM reports or a scheduler's events tell of failures, and a job"
     " list with its nodes how long each node was held. What would be found: nodes that"
     " fail more often than the rest of the fleet lets expect, with the probability that"
     " it is chance, and how many spares pay."
