@@ -1,6 +1,5 @@
 """What to repair first, by what each repair would save at most."""
 
-from decimal import Decimal
 from typing import Final
 
 from analysis import Frames
@@ -23,12 +22,11 @@ from reports import (
     _repair_feed,
     _repair_joint,
     _repairs,
+    _step_cells,
 )
 from reports._numbers import duration
 from reports._repair import Repair
-from reports._runs import NS_PER_DAY
-from reports._savings import Saving
-from reports._section import Cell, Column, Content, Link, Listing, Scope, Section
+from reports._section import Column, Content, Listing, Scope, Section
 from reports._words import plural
 from reports.dollars import in_words
 
@@ -84,18 +82,13 @@ def _without(look: str, withheld: list[str]) -> Content:
 def _heading(first: Repair) -> str:
     saves = first.saves
     bound = "at most " if first.is_bound else ""
-    said = _here("", saves)
+    said = _step_cells.here("", saves)
     over = f" in the {duration(saves.seen_ns)} seen" if saves.seen_ns else ""
-    if saves.per_day is not None and not _is_short(saves):
+    if saves.per_day is not None and not _step_cells.is_short(saves):
         over = f", {in_words(saves.per_day)} a day"
     if saves.of_traced:
         over = f", {saves.of_traced} of the traced time"
     return f"First: {first.what}. That is {bound}{said}{over}."
-
-
-def _is_short(saves: Saving) -> bool:
-    """Whether a run was seen for less than a day, so that a day is extrapolated."""
-    return saves.seen_ns is not None and saves.seen_ns < NS_PER_DAY
 
 
 def _sampled(shown: list[Repair]) -> list[str]:
@@ -128,7 +121,9 @@ def _listing(found: list[Repair]) -> Listing:
             Column("Evidence"),
             Column("Who acts"),
         ),
-        rows=[_row(repair, has_one_span=_one_span(shown)) for repair in shown],
+        rows=[
+            _step_cells.row(repair, has_one_span=_one_span(shown)) for repair in shown
+        ],
         more=f"{plural(more, 'more repair')} that would save less" if more else "",
     )
 
@@ -136,7 +131,7 @@ def _listing(found: list[Repair]) -> Listing:
 def _one_span(shown: list[Repair]) -> bool:
     """Whether all runs were seen equally long, and for less than a day."""
     spans = {repair.saves.seen_ns for repair in shown}
-    return len(spans) == 1 and _is_short(shown[0].saves)
+    return len(spans) == 1 and _step_cells.is_short(shown[0].saves)
 
 
 def _day_column(shown: list[Repair], *, is_number: bool) -> Column:
@@ -145,49 +140,11 @@ def _day_column(shown: list[Repair], *, is_number: bool) -> Column:
         " what it would be if it went on so."
     )
     if not _one_span(shown):
-        is_short = any(_is_short(repair.saves) for repair in shown)
+        is_short = any(_step_cells.is_short(repair.saves) for repair in shown)
         return Column("A day", meaning, is_number=is_number and not is_short)
     seen = duration(shown[0].saves.seen_ns or 0)
     title = f"A day, if it went on so (seen for {seen})"
     return Column(title, meaning, is_number=is_number)
-
-
-def _row(repair: Repair, *, has_one_span: bool) -> tuple[Cell, ...]:
-    bound = "\N{LESS-THAN OR EQUAL TO}\N{NARROW NO-BREAK SPACE}"
-    before = bound if repair.is_bound else ""
-    saves = repair.saves
-    traced = f", {saves.of_traced} of the traced time" if saves.of_traced else ""
-    return (
-        repair.what,
-        _here(before, saves) + traced,
-        _ahead(before, saves.per_day, saves) if has_one_span else _a_day(before, saves),
-        _ahead(before, saves.rest, saves),
-        repair.confidence,
-        Link(repair.evidence, repair.section),
-        repair.who,
-    )
-
-
-def _here(before: str, saves: Saving) -> str:
-    """Return the saving with the digits of the ledger; never none for something."""
-    is_nothing = not any(digit in saves.said for digit in "123456789")
-    said = in_words(saves.usd) if is_nothing else saves.said
-    return said if said.startswith("<") else before + said
-
-
-def _a_day(before: str, saves: Saving) -> str:
-    said = _ahead(before, saves.per_day, saves)
-    if not _is_short(saves) or saves.of_traced or not saves.per_day:
-        return said
-    return f"{said} if it went on so; seen for {duration(saves.seen_ns or 0)}"
-
-
-def _ahead(before: str, usd: Decimal | None, saves: Saving) -> str:
-    if saves.of_traced:
-        return "not known: traces are samples"
-    if usd is None:
-        return "not known"
-    return before + in_words(usd) if usd else "no steps left"
 
 
 SECTION: Final = Section(
