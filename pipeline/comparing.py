@@ -10,8 +10,8 @@ from analysis.changes import INPUTS
 from analysis.runs import Runs
 from ingest.errors import SettingError
 from ingest.lake import Snapshot, snapshot
-from reports._section import Baseline
 from reports._words import name
+from reports.provenance import Baseline
 
 _DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
 

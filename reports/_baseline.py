@@ -9,8 +9,9 @@ import polars as pl
 from analysis import Frames
 from analysis.changes import Side
 from analysis.lost_time import LostTime
-from reports._section import Baseline, Scope
+from reports._section import Scope
 from reports._words import name, plural
+from reports.provenance import Baseline
 
 #: Days before count from a moment of a trace's own.
 _FIRST_DAY: Final = "2000-01-01"

@@ -10,29 +10,10 @@ from analysis import Frames
 from ingest.tables import Table
 from reports import _sql
 from reports.dollars import Price, price_of
-from reports.provenance import Provenance
+from reports.provenance import Baseline, Provenance
 
 #: Chart as Vega-Lite reads it.
 Spec = dict[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Baseline:
-    """What a page is compared with.
-
-    Attributes:
-        label: What it is called.
-        frames: Its tables; empty where it is days of the page's own.
-        run_ids: Its runs; empty means all.
-        since: First UTC day that is held against those before it; empty elsewhere.
-        is_elsewhere: Whether it is of another lake, where runs may have equal names.
-    """
-
-    label: str
-    frames: Frames
-    run_ids: tuple[str, ...] = ()
-    since: str = ""
-    is_elsewhere: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,10 +7,10 @@ import reports
 from analysis import Frames
 from reports import _assets, _blind_periods, _numbers
 from reports._jinja import environment
-from reports._section import Baseline, Content, Scope, Section
+from reports._section import Content, Scope, Section
 from reports._stills import still
 from reports.dollars import Price
-from reports.provenance import Provenance
+from reports.provenance import Baseline, Provenance
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from analysis import Frames
+
 
 @dataclass(frozen=True)
 class Provenance:
@@ -27,3 +29,22 @@ class Provenance:
     settings_sources: Mapping[str, str]
     thresholds: Mapping[str, float]
     analysis_versions: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """What a page is compared with.
+
+    Attributes:
+        label: What it is called.
+        frames: Its tables; empty where it is days of the page's own.
+        run_ids: Its runs; empty means all.
+        since: First UTC day that is held against those before it; empty elsewhere.
+        is_elsewhere: Whether it is of another lake, where runs may have equal names.
+    """
+
+    label: str
+    frames: Frames
+    run_ids: tuple[str, ...] = ()
+    since: str = ""
+    is_elsewhere: bool = False

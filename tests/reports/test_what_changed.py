@@ -7,7 +7,8 @@ from polars.testing import assert_frame_equal
 from analysis.lost_time import LostTime
 from analysis.stragglers import StragglerRanks
 from reports import what_changed
-from reports._section import Baseline, Content, Scope
+from reports._section import Content, Scope
+from reports.provenance import Baseline
 from tests.reports.builder import HOUR, Row, framed, prices_of, provenance_of
 
 #: Useful work of each day: the last is bad.
