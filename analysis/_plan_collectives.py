@@ -4,10 +4,11 @@ The models are those of `analysis.collective_models`: a line each, of rounds wit
 latency and of bytes at the bandwidth of the links.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import combinations
 from typing import Final
 
+from analysis._plan_collective_formulas import spread, written
 from analysis._plan_rules import Rule, Told
 from analysis.collective_models import (
     MODELS,
@@ -30,20 +31,6 @@ _LAYOUT: Final = (
     *("nvlink_gbs", "network_gbs", "fabric_levels"),
 )
 
-#: Formula of the time of each algorithm.
-_FORMULAS: Final = {
-    "ring": "a x 2 (N - 1) + 2 (N - 1) / N x bytes / b",
-    "tree": "a x 2 log2 N + 2 (N - 1) / N x bytes / b",
-    "hierarchical": "a x 2 (n - 1 + N / n - 1) + 2 (n - 1) / n x bytes / nvlink +"
-    " 2 (N / n - 1) / N x bytes / network",
-    "in_network": "a x 2 (1 inside the node + fabric_levels) + bytes / b",
-}
-
-_B: Final = (
-    "b the slower of nvlink_gbs and gpus_per_node x network_gbs, as all ports of a node"
-    " send at once"
-)
-
 
 def _layout(*numbers: float) -> Layout:
     ranks, per_node, far_us, near_us, nvlink, network = numbers[:-1]
@@ -63,50 +50,53 @@ def _model(name: str, *numbers: float) -> Model:
     return MODELS[name](layout, "allreduce")
 
 
-def _of(name: str, what: Callable[[Model], float]) -> Callable[..., float]:
-    """Return a compute of something about a model."""
-    return lambda *numbers: what(_model(name, *numbers))
+def _lines(name: str) -> Iterator[Rule]:
+    """Yield time, latency, rounds and bandwidth of an algorithm."""
+    yield _line(name, "time", "s", _time)
+    yield _line(name, "latency", "s", _latency, "the floor that no bandwidth lowers")
+    yield _line(name, "rounds", "1", _rounds, "inside nodes, then between them")
+    yield _line(name, "bandwidth", "B/s", _bandwidth)
 
 
-def _time(name: str) -> Rule:
-    def time(size: float, *numbers: float) -> float:
-        return _model(name, *numbers).time_ns(size) / SECOND_NS
+def _line(
+    name: str,
+    what: str,
+    unit: str,
+    value: Callable[[Model, float], float | None],
+    note: str = "",
+) -> Rule:
+    """Return a rule whose formula is that of the ranks' layout."""
+    is_time = value is _time
+
+    def compute(*numbers: float) -> Told:
+        size, shape = (numbers[0], numbers[1:]) if is_time else (0.0, numbers)
+        layout = _layout(*shape)
+        found = value(_model(name, *shape), size)
+        said = "; ".join(one for one in (note, spread(layout)) if one)
+        formula = str(getattr(written(name, layout), what))
+        return Told(found, said if found is not None else "nothing moves", formula)
 
     return Rule(
-        *("collectives", f"{name}_time", "s", _FORMULAS[name]),
-        ("bucket_bytes", *_LAYOUT),
-        time,
-        _B,
+        *("collectives", f"{name}_{what}", unit, str(getattr(written(name), what))),
+        ("bucket_bytes", *_LAYOUT) if is_time else _LAYOUT,
+        compute,
     )
 
 
-def _latency(name: str) -> Rule:
-    return Rule(
-        *("collectives", f"{name}_latency", "s", "a x rounds"),
-        _LAYOUT,
-        _of(name, lambda model: model.fixed_ns / SECOND_NS),
-        "the floor that no bandwidth lowers",
-    )
+def _time(model: Model, size_bytes: float) -> float:
+    return model.time_ns(size_bytes) / SECOND_NS
 
 
-def _rounds(name: str) -> Rule:
-    return Rule(
-        *("collectives", f"{name}_rounds", "1", f"rounds in {_FORMULAS[name]}"),
-        _LAYOUT,
-        _of(name, lambda model: model.rounds),
-    )
+def _latency(model: Model, _: float) -> float:
+    return model.fixed_ns / SECOND_NS
 
 
-def _bandwidth(name: str) -> Rule:
-    def endless(*numbers: float) -> Told:
-        cost = _model(name, *numbers).ns_per_byte
-        return Told(SECOND_NS / cost if cost else None, "" if cost else "nothing moves")
+def _rounds(model: Model, _: float) -> float:
+    return model.rounds
 
-    return Rule(
-        *("collectives", f"{name}_bandwidth", "B/s", "size over time without latency"),
-        _LAYOUT,
-        endless,
-    )
+
+def _bandwidth(model: Model, _: float) -> float | None:
+    return SECOND_NS / model.ns_per_byte if model.ns_per_byte else None
 
 
 def _crossing(first: str, second: str) -> Rule:
@@ -124,11 +114,16 @@ def _crossing(first: str, second: str) -> Rule:
 
     return Rule(
         *("collectives", f"{first}_{second}_crossing", "B"),
-        "bytes at which both take the same time",
+        f"({second}_latency - {first}_latency) /"
+        f" (1 / {first}_bandwidth - 1 / {second}_bandwidth)",
         _LAYOUT,
         compute,
+        "both take the same time",
     )
 
+
+#: Lines of each algorithm.
+_OF_MODELS: Final = [tuple(_lines(name)) for name in MODELS]
 
 COLLECTIVES: Final = (
     Rule(
@@ -137,9 +132,7 @@ COLLECTIVES: Final = (
         slice_bytes,
         "what a rank sends in one round",
     ),
-    *map(_time, MODELS),
+    *(lines[0] for lines in _OF_MODELS),
     *(_crossing(first, second) for first, second in combinations(MODELS, 2)),
-    *map(_latency, MODELS),
-    *map(_rounds, MODELS),
-    *map(_bandwidth, MODELS),
+    *(lines[place] for place in (1, 2, 3) for lines in _OF_MODELS),
 )

@@ -21,10 +21,17 @@ class Known(NamedTuple):
 
 
 class Told(NamedTuple):
-    """What a rule gives where a number alone does not say enough."""
+    """What a rule gives where a number alone does not say enough.
+
+    Attributes:
+        value: The number; None where there is none.
+        note: What limits it, or why there is none.
+        formula: The rule's formula as it is for these inputs, where that differs.
+    """
 
     value: float | None
     note: str
+    formula: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +113,8 @@ class Sheet:
         inputs = "; ".join(_said(need, one) for need, one in known)
         limits = rule.note if told.value is not None else ""
         notes = "; ".join(note for note in (told.note, limits) if note)
-        head = (rule.section, rule.name, told.value, rule.unit, rule.formula)
+        formula = told.formula or rule.formula
+        head = (rule.section, rule.name, told.value, rule.unit, formula)
         return Line(*head, inputs, notes or None)
 
     def _missing_of(self, rule: Rule) -> tuple[str, ...]:
@@ -131,7 +139,7 @@ def _worked_out(rule: Rule, inputs: list[Known]) -> Told:
         paths = [one.source for one in inputs if one.source.startswith("card ")]
         said = ", ".join(path.removeprefix("card ") for path in paths) or "the card"
         return Told(None, f"{_OUT_OF_RANGE} {said}")
-    return Told(value, told.note)
+    return Told(value, told.note, told.formula)
 
 
 def _said(name: str, one: Known) -> str:

@@ -23,8 +23,9 @@ _COLUMNS: Final = (
     Column("Costs", is_number=True),
     Column(
         "Worked out as",
-        "Names are fields of the run card or other lines. a: latency of a round; b:"
-        " bandwidth; N: ranks; n: ranks of a node.",
+        "Names are fields of the run card or other lines. N: ranks; n: nodes; p: ranks"
+        " of a node; L(k): log2 k, rounded up. Rounds inside nodes take inside_latency,"
+        " those between them round_latency.",
     ),
 )
 
