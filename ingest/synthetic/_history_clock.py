@@ -65,13 +65,10 @@ def _legs(history: History) -> Iterator[Leg]:
     draw = history.draws("restarts")
     hosts = history.draws("hosts")
     stops = arrivals(history)
-    deck: list[int] = []
     submitted, resumed = history.begun_ns, 0
     for number, length in enumerate(lengths(history, stops)):
         cause = stops[number][1] if number < len(stops) else None
-        if not deck:
-            deck = hosts.sample(range(history.nodes), history.nodes)
-        host = node_name(deck.pop()) if cause and cause.on_node else None
+        host = _host(history, hosts) if cause and cause.on_node else None
         start = submitted + draw.randint(*history.queue_s) * SECOND
         end = start + length * SECOND
         react = min(draw.randint(*history.react_s), length // 2)
@@ -82,6 +79,11 @@ def _legs(history: History) -> Iterator[Leg]:
         resumed = _saved(history, steps, resumed, is_planned=cause in (None, UPGRADE))
         yield Leg(number, submitted, start, end, cause, host, signed, steps, resumed)
         submitted = end + draw.randint(*history.decide_s) * SECOND
+
+
+def _host(history: History, draw: random.Random) -> str:
+    """Return the node at fault: any with the same odds, whatever failed before."""
+    return node_name(draw.randrange(history.nodes))
 
 
 def _steps(
