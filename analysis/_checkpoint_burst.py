@@ -18,6 +18,10 @@ from ingest.tables._columns import LONGEST_NS
 SCHEMES: Final = ("direct", "two_tier", "staggered")
 
 
+#: Share of a quotient that may be rounding. [1]
+_ROUNDING: Final = 1e-12
+
+
 class Store(NamedTuple):
     """What takes the saves of a run.
 
@@ -77,8 +81,20 @@ def _turns(store: Store, scheme: str, writers: int | None) -> int | None:
     """Return the turns in which no more writers write than the store serves. [1]"""
     if store.demand_gbs is None or store.gbs is None or writers is None:
         return None
-    needed = ceil(store.demand_gbs / store.gbs) if scheme == "staggered" else 1
-    return min(needed, writers)
+    if scheme != "staggered":
+        return min(1, writers)
+    return turns_of(store.demand_gbs / store.gbs, writers)
+
+
+def turns_of(over_ratio: float, writers: float) -> int:
+    """Return the turns in which a store serves its writers, one in each at most. [1]
+
+    Args:
+        over_ratio: What all writers at once can push, over what the store takes. [1]
+        writers: Writers of a save. [1]
+    """
+    # what rounding of the quotient adds is no turn
+    return min(max(1, ceil(over_ratio * (1 - _ROUNDING))), int(writers))
 
 
 def _least(run: Row) -> float | None:

@@ -3,7 +3,7 @@
 from fractions import Fraction
 from typing import Final
 
-from analysis._plan_rules import Rule
+from analysis._plan_rules import Rule, Told
 from ingest.times import DAY_NS, SECOND_NS
 
 #: Seconds of an hour, a day and a year of 365.25 days. [s]
@@ -21,6 +21,16 @@ _MS: Final = 1e-3
 def _steps_in(days: float, step_s: float) -> float:
     """Return whole steps in some days; exact, as the last step counts or does not."""
     return int(Fraction(str(days)) * DAY_S / Fraction(str(step_s)))
+
+
+def spread_experts(ep: float) -> str:
+    """Return what limits a count of parameters where experts are spread over ranks."""
+    if ep <= 1:
+        return ""
+    return (
+        f"at most: experts are spread over {ep:.10g} ranks, and a card does not tell"
+        f" which parameters are theirs; were all, one part in {ep:.10g}"
+    )
 
 
 COST: Final = (
@@ -130,8 +140,10 @@ MEMORY: Final = (
     Rule(
         *("memory", "unsharded_memory_share", "1"),
         "state_bytes / (tp x pp) / memory_bytes",
-        ("state_bytes", "tp", "pp", "memory_bytes"),
-        lambda state, tp, pp, memory: state / (tp * pp) / memory,
+        ("state_bytes", "tp", "pp", "memory_bytes", "ep"),
+        lambda state, tp, pp, memory, ep: Told(
+            state / (tp * pp) / memory, spread_experts(ep)
+        ),
         "state whole in every replica; above 1 it does not fit",
     ),
 )

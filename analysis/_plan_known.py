@@ -69,8 +69,9 @@ _FOLLOWS: Final = (
     Rule("", "gpus", "1", "ranks of the layout", ("ranks",), lambda ranks: ranks),
     Rule("", "ranks", "1", "hardware.gpus", ("gpus",), lambda gpus: gpus),
     Rule(
-        *("", "nodes", "1", "gpus / gpus_per_node", ("gpus", "gpus_per_node")),
-        lambda gpus, per_node: -(-gpus // per_node),
+        # a node in reserve is paid for, but no run stops with it
+        *("", "nodes", "1", "ranks / gpus_per_node", ("ranks", "gpus_per_node")),
+        lambda ranks, per_node: -(-ranks // per_node),
     ),
     Rule("", "active_parameters", "1", "parameters", ("parameters",), lambda p: p),
     Rule(

@@ -11,6 +11,7 @@ from analysis._plan_stops_measured import accounts, power, saves, stops
 from analysis._plan_told import told
 from analysis._plan_traffic_measured import traffic
 from analysis.attempts import Attempts
+from analysis.goodput import Goodput
 from analysis.overlap import Overlap
 from analysis.pipeline_bubbles import PipelineBubbles
 from analysis.replays import ReplaySteps
@@ -81,6 +82,12 @@ def _gpus(frames: Frames) -> pl.DataFrame:
     return told(frames[Attempts], "layout_gpus", most, "attempts, most GPUs held")
 
 
+def _mfu(frames: Frames) -> pl.DataFrame:
+    """Return the share of the peak over all steps that counted, as goodput has it."""
+    ratio = pl.col("mfu_ratio").first()
+    return told(frames[Goodput], "mfu", ratio, "goodput, all steps that counted")
+
+
 def _bubbles(frames: Frames) -> pl.DataFrame:
     """Return the bubble over passes, and over steps, of all stages together. [1]"""
     total = {
@@ -111,6 +118,7 @@ def _exposed(frames: Frames) -> pl.DataFrame:
 _SOURCES: Final[tuple[Callable[[Frames], pl.DataFrame], ...]] = (
     _steps,
     _gpus,
+    _mfu,
     _bubbles,
     _exposed,
     traffic,

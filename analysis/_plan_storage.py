@@ -1,10 +1,10 @@
 """Lines of a plan: what the store must give and take, and how often to save."""
 
-from math import ceil
 from typing import Final
 
+from analysis._checkpoint_burst import turns_of
 from analysis._plan_cost import DAY_S, GPU_TIME
-from analysis._plan_rules import Rule
+from analysis._plan_rules import Rule, Told
 from analysis.checkpoint_models import Costs, exact_interval, interval_waste
 
 _GIGA: Final = 1e9
@@ -21,6 +21,13 @@ def _best(*costs: float) -> float:
 
 def _waste(interval_s: float, *costs: float) -> float:
     return interval_waste(interval_s, Costs(*costs))
+
+
+def _turns(over: float, writers: float) -> Told:
+    turns = turns_of(over, writers)
+    if over > turns:
+        return Told(turns, "one writer at a time, and still more than the store takes")
+    return Told(turns, "turns in which no more is sent than the store takes")
 
 
 def _saved(gpus: float, now: float, best: float) -> float:
@@ -90,10 +97,10 @@ CHECKPOINTS: Final = (
         "must be shorter than the interval",
     ),
     Rule(
-        *("checkpoints", "staggered_turns", "1", "burst_over_store, rounded up"),
-        ("burst_over_store",),
-        lambda over: max(1, ceil(over)),
-        "turns in which nodes drain without more than the store takes",
+        *("checkpoints", "staggered_turns", "1"),
+        "the lower of burst_over_store, rounded up, and writers",
+        ("burst_over_store", "checkpoint_writers"),
+        _turns,
     ),
     Rule(
         *("checkpoints", "staggered_rate", "B/s", "burst_rate / staggered_turns"),

@@ -8,7 +8,7 @@ context-parallel ranks (arXiv 2407.21783, section 3.3.2).
 from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
-from analysis._plan_cost import GPU_TIME
+from analysis._plan_cost import GPU_TIME, spread_experts
 from analysis._plan_rules import Rule, Told
 
 #: Bytes of an activation. [B]
@@ -34,7 +34,7 @@ class _Kind(NamedTuple):
     name: str
     formula: str
     needs: tuple[str, ...]
-    bytes_of: Callable[..., float]
+    bytes_of: Callable[..., float | Told]
     axes: tuple[str, ...]
     hides: str
 
@@ -44,8 +44,8 @@ def _share(count: float) -> float:
     return (count - 1) / count
 
 
-def _data(buffer: float, dp: float, cp: float) -> float:
-    return buffer * _share(dp * cp)
+def _data(buffer: float, dp: float, cp: float, ep: float) -> Told:
+    return Told(buffer * _share(dp * cp), spread_experts(ep))
 
 
 def _tensor(*numbers: float) -> float:
@@ -76,7 +76,7 @@ _KINDS: Final = (
     _Kind(
         "data",
         "data_buffer_bytes x (n - 1) / n, n = dp x cp",
-        ("data_buffer_bytes", "dp", "cp"),
+        ("data_buffer_bytes", "dp", "cp", "ep"),
         _data,
         ("dp", "cp"),
         "can hide: scatter behind the backward pass, gather behind the forward pass",
@@ -174,9 +174,9 @@ TRAFFIC: Final = (
     Rule(
         *("traffic", "data_buffer_bytes", "B"),
         "parameters / (tp x pp) x (weight_bytes + gradient_bytes)",
-        ("parameters", "tp", "pp", "weight_bytes", "gradient_bytes"),
-        lambda parameters, tp, pp, weight, gradient: (
-            parameters / (tp * pp) * (weight + gradient)
+        ("parameters", "tp", "pp", "weight_bytes", "gradient_bytes", "ep"),
+        lambda parameters, tp, pp, weight, gradient, ep: Told(
+            parameters / (tp * pp) * (weight + gradient), spread_experts(ep)
         ),
         "weights gathered and gradients scattered once a step",
     ),

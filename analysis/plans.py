@@ -12,6 +12,7 @@ from analysis._plan_measured import STANDS_IN, measured
 from analysis._plan_rules import Known
 from analysis.attempts import Attempts
 from analysis.energy import Energy
+from analysis.goodput import Goodput
 from analysis.interrupt_rates import InterruptRates
 from analysis.lost_time import LostTime
 from analysis.overlap import Overlap
@@ -71,6 +72,7 @@ INPUTS: Final[tuple[type[Table], ...]] = (
     LostTime,
     Energy,
     PowerSwings,
+    Goodput,
 )
 
 
@@ -124,7 +126,9 @@ def _beside(rows: pl.DataFrame, found: pl.DataFrame) -> pl.DataFrame:
         return beside
     power = pl.col("name").replace_strict(dict(_BY_STEP))
     follows = rows.filter(
-        pl.col("name").is_in(list(_BY_STEP)), pl.col("value").is_not_null()
+        pl.col("name").is_in(list(_BY_STEP)),
+        ~pl.col("name").is_in(beside["name"].to_list()),
+        pl.col("value").is_not_null(),
     ).select(
         "name",
         measured=pl.col("value") * (step[0] / planned[0]) ** power,
@@ -139,7 +143,7 @@ def _compute(frames: Frames, _: Thresholds) -> Results:
 
 ANALYSIS: Final = Analysis(
     name="plans",
-    version=1,
+    version=2,
     describes="The run on paper, from its card, beside what was measured",
     inputs=INPUTS,
     outputs=(Plans,),

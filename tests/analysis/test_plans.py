@@ -152,3 +152,36 @@ def test_no_card_gives_a_line_without_value_and_reason(card: dict[str, Any]) -> 
     for line in draw_up(given | {"rank_order": "tp,cp,pp,dp"}):
         assert line.value is None or math.isfinite(line.value)
         assert line.value is not None or line.note
+
+
+def test_there_are_no_more_turns_than_writers() -> None:
+    card = LLAMA.replace("16384", "16").replace("pp = 16", "pp = 1")
+    few = planned(
+        card.replace("dp = 128", "dp = 2").replace(
+            "store_gbs = 2000", "store_gbs = 20\nbytes = 5e11"
+        )
+    )
+    # 16 writers of 50 GB/s each to a store of 20
+    assert value(few, "burst_over_store") == 40.0
+    assert value(few, "staggered_turns") == 16.0
+    assert value(few, "staggered_rate") == 50e9
+    assert "still more than the store takes" in str(few["staggered_turns"].note)
+    served = planned(card.replace("dp = 128", "dp = 2").replace("2000", "200"))
+    assert value(served, "staggered_turns") == 4.0
+
+
+def test_nodes_in_reserve_are_paid_for_and_stop_no_run() -> None:
+    card = LLAMA.replace("gpus = 16384", "gpus = 16896")
+    plan, without = planned(card), planned(LLAMA)
+    assert value(plan, "node_days") == value(without, "node_days")
+    assert value(plan, "run_mtbf") == value(without, "run_mtbf")
+    assert value(plan, "day") > value(without, "day")
+
+
+def test_lines_that_count_all_experts_on_each_rank_say_so() -> None:
+    card = LLAMA.replace("dp = 128", "dp = 128\nep = 16").replace(
+        "gpus = 16384", "gpus = 16384\nmemory_bytes = 80e9"
+    )
+    for name in ("data_buffer_bytes", "data_bytes", "unsharded_memory_share"):
+        assert "experts are spread over 16 ranks" in str(planned(card)[name].note)
+        assert "experts" not in str(planned(LLAMA)[name].note)

@@ -7,6 +7,7 @@ import pytest
 
 from analysis._analysis import Frames
 from analysis.attempts import Attempts
+from analysis.goodput import Goodput
 from analysis.plans import ANALYSIS, Plans
 from ingest.tables import Checkpoints, Collectives, RunCards, StepTimings, Table
 from tests.analysis.plan_cards import LLAMA, row
@@ -41,6 +42,7 @@ def plans_of(card: str, **more: list[dict[str, Any]]) -> dict[str, dict[str, Any
         "attempts": Attempts,
         "saves": Checkpoints,
         "collectives": Collectives,
+        "goodput": Goodput,
     }
     rows = {tables[name]: some for name, some in more.items()}
     frames = framed({RunCards: [row(card) | {"file_id": "card"}], **rows})
@@ -129,3 +131,16 @@ def test_bytes_of_collectives_are_measured_as_they_leave_a_port() -> None:
     assert plan["pipeline_bytes"]["measured"] == 1_000.0
     # of a size that no trace tells, a sum would be too small
     assert plan["tensor_bytes"]["measured"] is None
+
+
+def test_mfu_is_measured_once_and_told_as_goodput_tells_it() -> None:
+    card = LLAMA.replace("nvlink_gbs = 450", "nvlink_gbs = 450\npeak_tflops = 989")
+    by_step = plans_of(card.replace("step_s = 6", "step_s = 5"), steps=STEPS)["mfu"]
+    assert by_step["measured"] == pytest.approx(by_step["value"] * 5 / 6)
+    goodput = [{"run_id": "run", "mfu_ratio": 0.369}]
+    plan = plans_of(
+        card.replace("step_s = 6", "step_s = 5"), steps=STEPS, goodput=goodput
+    )
+    assert plan["mfu"]["measured"] == 0.369
+    assert plan["mfu"]["measured_from"] == "goodput, all steps that counted"
+    assert plan["step"]["measured"] == pytest.approx(16_384 * 6.0)
