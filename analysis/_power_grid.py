@@ -1,17 +1,15 @@
 """Power of all devices of a run together, on one grid of time."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Final
 
 import polars as pl
 
 from analysis._energy_chunks import chunks, samples_of
-from analysis._energy_samples import one_per_time
 from analysis._energy_segments import Bridges
-from analysis._power_sensor import COLUMN
-
-#: Whole milliwatts: sums of them are exact, in whatever order.
-_MW: Final = 1_000
+from analysis._power_held import MW, in_force
+from analysis._power_hold import ages
 
 _POINT: Final = ("run_id", "point")
 
@@ -23,6 +21,29 @@ _EVENTS: Final = {
     "expected": pl.Int64(),
 }
 
+_AGES: Final = {
+    "run_id": pl.String(),
+    "age_ns": pl.Int64(),
+    "points": pl.Int64(),
+    "readings": pl.Int64(),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """When the power of runs changes, and what is known of it beside.
+
+    Attributes:
+        events: `run_id`, `point`, `power_mw`, `covered` and `expected` devices.
+        peaks: For each run `peaks_w`, the peaks of its devices added up, and
+            `devices_count`.
+        ages: For each run the rows of `ages`.
+    """
+
+    events: pl.DataFrame
+    peaks: pl.DataFrame
+    ages: pl.DataFrame
+
 
 def changes(
     samples: pl.LazyFrame,
@@ -30,11 +51,12 @@ def changes(
     devices: pl.DataFrame,
     sensors: pl.DataFrame,
     bridges: Bridges,
-) -> tuple[pl.DataFrame, pl.DataFrame]:
+) -> Changes:
     """Return at which points of its grid a run's power changes, and by how much.
 
-    A device draws what its last sample said until the next, or until a silence is too
-    long. Devices are walked in lots; a change is one row for the whole run.
+    A device draws what its last sample said until the next, and is not covered in a
+    silence that is too long. Devices are walked in lots; a change is one row for the
+    whole run.
 
     Args:
         samples: Rows of PowerSamples.
@@ -42,24 +64,22 @@ def changes(
         devices: Rows of `devices_of`.
         sensors: Rows of `sensors`.
         bridges: Which silences are bridged.
-
-    Returns:
-        Changes: `run_id`, `point`, `power_mw`, `covered` and `expected` devices; and
-        for each run `peaks_w`, the peaks of its devices added up, and `devices_count`.
     """
-    every = pl.DataFrame(schema=_EVENTS)
+    every, aged = pl.DataFrame(schema=_EVENTS), pl.DataFrame(schema=_AGES)
     peaks: list[pl.DataFrame] = []
     wanted = held.join(sensors, on="run_id").sort("device", "from_ns")
     mine = devices.join(wanted, on="device", how="semi").sort("device")
     for chunk in chunks(mine):
         pieces = wanted.join(chunk.select("device"), on="device", how="semi")
-        placed = _placed(samples_of(samples, chunk), pieces, bridges)
+        placed = in_force(samples_of(samples, chunk), pieces, bridges)
         events = pl.concat([every, *_of_samples(placed), *_of_pieces(pieces)])
         every = events.group_by(_POINT).agg(pl.all().sum())
+        both = pl.concat([aged, ages(placed)])
+        aged = both.group_by("run_id", "age_ns", "points").agg(pl.all().sum())
         peaks.append(
             placed.group_by("run_id", "device").agg(peak_mw=pl.col("power_mw").max())
         )
-    return every.sort(_POINT), _peaks(peaks)
+    return Changes(every.sort(_POINT), _peaks(peaks), aged)
 
 
 def _peaks(parts: list[pl.DataFrame]) -> pl.DataFrame:
@@ -74,40 +94,10 @@ def _peaks(parts: list[pl.DataFrame]) -> pl.DataFrame:
         pl.concat(parts)
         .group_by("run_id")
         .agg(
-            peaks_w=pl.col("peak_mw").sum() / _MW,
+            peaks_w=pl.col("peak_mw").sum() / MW,
             devices_count=pl.col("device").n_unique().cast(pl.Int64),
         )
     )
-
-
-def _placed(read: pl.DataFrame, pieces: pl.DataFrame, bridges: Bridges) -> pl.DataFrame:
-    """Give samples the run that held their device, and until when they hold."""
-    joined = (
-        one_per_time(read)
-        .sort("time_ns")
-        .join_asof(
-            pieces.sort("from_ns"),
-            left_on="time_ns",
-            right_on="from_ns",
-            by="device",
-            strategy="backward",
-            check_sortedness=False,
-        )
-    )
-    power = pl.when(pl.col("semantics") == "instant").then(COLUMN["instant"])
-    inside = joined.filter(pl.col("time_ns") < pl.col("to_ns")).with_columns(
-        _power=power.otherwise(COLUMN["average"])
-    )
-    believed = inside.filter(pl.col("_power") <= pl.col("ceiling_w"))
-    ordered = believed.sort("device", "time_ns")
-    length = (pl.col("time_ns").shift(-1) - pl.col("time_ns")).over("device")
-    return ordered.with_columns(
-        power_mw=(pl.col("_power") * _MW).round().cast(pl.Int64),
-        _until=pl.col("time_ns")
-        + pl.when(length.is_not_null())
-        .then(pl.min_horizontal(length, bridges.allowed(length).cast(pl.Int64)))
-        .otherwise("interval_ns"),
-    ).with_columns(until_ns=pl.min_horizontal("_until", "to_ns"))
 
 
 def _of_samples(placed: pl.DataFrame) -> Iterator[pl.DataFrame]:
@@ -161,7 +151,7 @@ def cluster_power(events: pl.DataFrame, origin_ns: int, grid_ns: int) -> pl.Data
     is_whole = (pl.col("covered") >= pl.col("expected")) & (pl.col("expected") > 0)
     return summed.select(
         time_ns=origin_ns + pl.col("point") * grid_ns,
-        power_w=pl.when(is_whole).then(pl.col("power_mw") / _MW),
+        power_w=pl.when(is_whole).then(pl.col("power_mw") / MW),
         covered="covered",
         expected="expected",
     )

@@ -11,6 +11,7 @@ from analysis._energy_chunks import devices_of
 from analysis._energy_held import held_gpus
 from analysis._energy_segments import Bridges
 from analysis._power_grid import changes, cluster_power
+from analysis._power_hold import Hold
 from analysis._power_ramps import Sensor
 from analysis._power_sensor import sensors
 from analysis._power_steps import stepped
@@ -30,7 +31,7 @@ class Run:
     Attributes:
         run_id: Run.
         sensor: What its sensors can show.
-        interval_ns: Median time between two samples. [ns]
+        hold: How old the readings are, and how far apart.
         band_hz: Band that is watched. [Hz]
         power: Rows of `cluster_power`.
         steps: Rows of `stepped`.
@@ -41,7 +42,7 @@ class Run:
 
     run_id: str
     sensor: Sensor
-    interval_ns: int
+    hold: Hold
     band_hz: tuple[float, float]
     power: pl.DataFrame
     steps: pl.DataFrame
@@ -69,24 +70,31 @@ def runs_sampled(
     if held.is_empty():
         return
     told = sensors(samples, held, devices)
-    events, peaks = changes(samples, held, devices, told, bridges)
+    found = changes(samples, held, devices, told, bridges)
     steps = stepped(frames[StepTimings], frames[Attempts])
     cards = frames[RunCards].select("run_id", "power_band_low_hz", "power_band_high_hz")
     ranks = allocations.group_by("run_id", "attempt").agg(n=pl.col("slot").n_unique())
     expected = ranks.group_by("run_id").agg(expected_count=pl.col("n").max())
     rows = (
-        told.join(peaks, on="run_id")
+        told.join(found.peaks, on="run_id")
         .join(cards.collect(), on="run_id", how="left")
         .join(expected, on="run_id", how="left")
         .sort("run_id")
     )
     for row in rows.iter_rows(named=True):
         mine = pl.col("run_id") == row["run_id"]
-        power = cluster_power(events.filter(mine), row["origin_ns"], row["grid_ns"])
+        power = cluster_power(
+            found.events.filter(mine), row["origin_ns"], row["grid_ns"]
+        )
         yield Run(
             run_id=row["run_id"],
             sensor=Sensor(row["semantics"], row["refresh_ns"], row["grid_ns"]),
-            interval_ns=row["interval_ns"],
+            hold=Hold(
+                found.ages.filter(mine),
+                row["grid_ns"],
+                row["interval_ns"],
+                row["refresh_ns"],
+            ),
             band_hz=(
                 row["power_band_low_hz"] or band_hz[0],
                 row["power_band_high_hz"] or band_hz[1],

@@ -88,7 +88,8 @@ def measure_swings(frames: Frames, thresholds: Thresholds) -> Results:
 def _answers(run: Run) -> dict[type[Table], pl.DataFrame]:
     """Return the rows of each table about one run, but for its name."""
     power = run.power["power_w"].cast(pl.Float64).fill_null(np.nan).to_numpy()
-    seen = spectrum(power, run.sensor, run.band_hz[0])
+    lowest = min(low for low, _ in (run.band_hz, *BANDS_HZ))
+    seen = spectrum(power, run.sensor, run.hold, lowest)
     steps = seen_steps(swings_of_steps(run.power, run.steps), run.sensor)
     bands = _bands(seen, run.band_hz)
     watched = bands.filter("is_watched").select(
@@ -123,7 +124,7 @@ def _bands(seen: Spectrum, watched: tuple[float, float]) -> pl.DataFrame:
 def _shape(run: Run, seen: Spectrum, steps: pl.DataFrame) -> pl.DataFrame:
     row = {
         "semantics": run.sensor.semantics,
-        "interval_ns": run.interval_ns,
+        "interval_ns": run.hold.interval_ns,
         "refresh_ns": run.sensor.refresh_ns,
         "grid_ns": run.sensor.grid_ns,
         "devices_count": run.devices_count,
@@ -138,7 +139,7 @@ def _shape(run: Run, seen: Spectrum, steps: pl.DataFrame) -> pl.DataFrame:
 
 ANALYSIS: Final = Analysis(
     name="power_swings",
-    version=1,
+    version=2,
     describes="How the power of each run swings, and what of it the sensors can show",
     inputs=(PowerSamples, Allocations, Gpus, Attempts, StepTimings, RunCards),
     outputs=OUTPUTS,
