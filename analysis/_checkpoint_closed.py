@@ -1,18 +1,21 @@
 """The published closed form of the expected useful share, and where it may be used."""
 
+from math import inf
 from typing import Final, NamedTuple
 
+from analysis._checkpoint_intervals import Costs
+from analysis._checkpoint_renewal import exact_ettr
 from ingest.times import DAY_NS, SECOND_NS
 
 _DAY_S: Final = DAY_NS / SECOND_NS
 
-#: Up to this share of the time lost to failures, the closed form is within 1 % of the
-#: exact one: it leaves out failures during a restart or a repetition. [1]
-WITHIN_LOAD: Final = 0.1
+#: Up to this share of the exact form the closed one is as good: it leaves out failures
+#: during a restart, a repetition or a stall. [1]
+WITHIN_RATIO: Final = 0.01
 
 #: What the closed form is worth.
 WITHIN: Final = "within 1 % of the exact form"
-ROUGH: Final = "rough: failures are not rare within an interval"
+ROUGH: Final = "rough: more than 1 % from the exact form"
 CANNOT: Final = "cannot make progress"
 
 
@@ -49,6 +52,7 @@ def ettr_closed_form(  # noqa: PLR0913 - the formula has as many symbols
     """Return (1 - N r (u0 + T/2)) / (1 + w/T), over 1 + N r q where restarts queue.
 
     A queue is waited in, not run in: it makes the run longer and adds no failure.
+    What it is worth is told by the exact form, which takes the queue as downtime.
     The first wait of a run is left out. At a load of 1 and more each failure costs
     more than the time to the next, and the quotient, zero or negative, means nothing.
 
@@ -65,6 +69,9 @@ def ettr_closed_form(  # noqa: PLR0913 - the formula has as many symbols
     load = closed_load(nodes, rate_per_node_day, restart_s, interval_s)
     if load >= 1:
         return ClosedEttr(None, load, CANNOT)
-    queued = 1 + nodes * rate_per_node_day * queue_s / _DAY_S
-    ratio = (1 - load) / (1 + stall_s / interval_s) / queued
-    return ClosedEttr(ratio, load, WITHIN if load <= WITHIN_LOAD else ROUGH)
+    daily = nodes * rate_per_node_day
+    ratio = (1 - load) / (1 + stall_s / interval_s) / (1 + daily * queue_s / _DAY_S)
+    mtbf_s = _DAY_S / daily if daily else inf
+    exact = exact_ettr(interval_s, Costs(mtbf_s, stall_s, restart_s, queue_s))
+    is_near = abs(ratio - exact) <= WITHIN_RATIO * exact
+    return ClosedEttr(ratio, load, WITHIN if is_near else ROUGH)

@@ -83,7 +83,7 @@ def _compute(frames: Frames, _: Thresholds) -> Results:
 
 ANALYSIS: Final = Analysis(
     name="checkpoint_bursts",
-    version=1,
+    version=2,
     describes="What saves ask of the store when all ranks write at once",
     inputs=(CheckpointEvidence,),
     outputs=(CheckpointBursts,),
