@@ -70,8 +70,10 @@ def changes(before: Side, now: Side) -> pl.DataFrame:
 
     Returns:
         `measure`, `subject`, `before`, `now`, `change`, `noise`, `p_value`,
-        `before_count`, `now_count`, `q_value` and `verdict`: better, worse, same,
-        not_testable, new or gone.
+        `before_count`, `now_count`, `q_value` and `verdict`: better, worse, same
+        (within its noise), little (outside its noise, but too little to matter),
+        by_chance (outside its noise, as one of so many may be), not_testable, new or
+        gone.
     """
     is_days = bool(now.since or now.until or before.since or before.until)
     rows = _tested(before, now, least=1.0 if is_days else LEAST_DAYS)
@@ -124,6 +126,7 @@ def _runs(side: Side) -> int:
 
 
 def _verdict() -> pl.Expr:
+    """Say what a change is; its noise is where its own test has a p-value of MOST_Q."""
     is_more = pl.col("change") > 0
     is_little = (pl.col("measure") == "step_time") & (
         pl.col("change").abs() < LEAST_STEP_CHANGE * pl.col("before")
@@ -132,8 +135,12 @@ def _verdict() -> pl.Expr:
     return (
         pl.when(pl.col("q_value").is_null())
         .then(pl.lit("not_testable"))
-        .when((pl.col("q_value") >= MOST_Q) | (pl.col("change") == 0) | is_little)
+        .when((pl.col("p_value") >= MOST_Q) | (pl.col("change") == 0))
         .then(pl.lit("same"))
+        .when(is_little)
+        .then(pl.lit("little"))
+        .when(pl.col("q_value") >= MOST_Q)
+        .then(pl.lit("by_chance"))
         .when(is_good)
         .then(pl.lit("better"))
         .otherwise(pl.lit("worse"))

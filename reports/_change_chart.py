@@ -10,7 +10,7 @@ from reports._numbers import percent
 from reports._section import About, Chart
 from reports._texts import said_by
 from reports._words import plural, said
-from reports.theme import COLOURS
+from reports.theme import COLOURS, COPIES
 
 _SQL: Final = """\
 WITH held AS (
@@ -35,10 +35,9 @@ _VERDICTS: Final = {
     "better": COLOURS["productive"],
     "worse": COLOURS["broken"],
     "within noise": COLOURS["idle"],
+    "may be chance": COPIES,
     "not testable": COLOURS["unknown"],
 }
-
-_SAID: Final = {"same": "within noise", "not_testable": "not testable"}
 
 _TIPS: Final = (("label", "account"), ("text", "share"), ("noise_text", "noise"))
 
@@ -103,7 +102,7 @@ def _drawn(shown: pl.DataFrame) -> pl.DataFrame:
         now=100 * pl.col("now"),
         low=(before - noise).clip(0),
         high=before + noise,
-        part=pl.col("verdict").replace(_SAID),
+        part=pl.col("verdict").replace(_change_words.VERDICTS),
         text=pl.struct("before", "now").map_elements(_text, return_dtype=pl.String),
         brief=said_by("now", percent),
         noise_text=said_by("noise", lambda at: _change_words.points(at, sign=False)),

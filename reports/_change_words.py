@@ -18,6 +18,14 @@ _NAMES: Final = {
 }
 
 
+#: How verdicts are told that are no words.
+VERDICTS: Final = {
+    "same": "within noise",
+    "little": "too little",
+    "by_chance": "may be chance",
+    "not_testable": "not testable",
+}
+
 #: Measures that are no accounts of the ledger.
 NO_ACCOUNTS: Final = ("step_time", "interruptions", "slow")
 

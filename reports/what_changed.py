@@ -6,7 +6,7 @@ from typing import Any, Final
 import polars as pl
 
 from analysis import Frames
-from analysis.changes import INPUTS, MOST_Q, changes
+from analysis.changes import INPUTS, LEAST_STEP_CHANGE, MOST_Q, changes
 from analysis.interrupt_rates import FEW_EVENTS
 from analysis.lost_time import LostTime
 from reports import _baseline, _change_chart, _change_words, _sql
@@ -96,7 +96,14 @@ def _heading(rows: pl.DataFrame, sides: Sides) -> str:
         return f"{_capital(beside)}: {'; '.join(parts)}."
     if rows["verdict"].eq("not_testable").all():
         return f"{_capital(beside)}: too few days to tell a change from noise."
+    if _is_outside(rows).any():
+        return f"{_capital(beside)}: no change is large and sure enough to be told."
     return f"{_capital(beside)}: nothing changed by more than its noise."
+
+
+def _is_outside(rows: pl.DataFrame) -> pl.Series:
+    """Tell which changes are outside their noise, and yet not told."""
+    return rows["verdict"].is_in(["little", "by_chance"])
 
 
 def _capital(text: str) -> str:
@@ -116,10 +123,17 @@ def _how(rows: pl.DataFrame, sides: Sides) -> str:
         if sides.now.since
         else ""
     )
+    beside = (
+        f" Outside its noise, and not told, is a step that changed by less than"
+        f" {percent(LEAST_STEP_CHANGE)}, and what one of so many tests may give by"
+        f" chance."
+        if _is_outside(rows).any()
+        else ""
+    )
     return (
         "Told is only what is larger than its noise: shares by the spread of days,"
         f" steps by that of blocks of ten, interruptions by an exact test, with at most"
-        f" {percent(MOST_Q)} of false findings among them.{less}{slow}"
+        f" {percent(MOST_Q)} of false findings among them.{beside}{less}{slow}"
     )
 
 
@@ -145,7 +159,7 @@ def _listing(rows: pl.DataFrame, scope: Scope) -> Listing:
 
 def _row(row: Mapping[str, Any]) -> tuple[str, ...]:
     words = _change_words.of(row)
-    verdict = {"same": "within noise", "not_testable": "not testable"}
+    verdict = _change_words.VERDICTS
     if row["measure"] == "slow" and row["verdict"] == "same":
         verdict = {"same": "slow in both"}
     return (

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from analysis import Frames
 from analysis._change_tests import differences
+from analysis._ledger_accounts import ACCOUNTS
 from analysis.attempts import Attempts
 from analysis.changes import Side, changes
 from analysis.interruptions import Interruptions
@@ -117,7 +118,27 @@ def test_steps_are_compared_by_blocks_and_little_changes_are_none() -> None:
     frames = Frames({StepTimings: rows_of(StepTimings, log)})
     assert verdicts(Side(frames, ("a",)), Side(frames, ("b",)))["step_time"] == "worse"
     assert verdicts(Side(frames, ("b",)), Side(frames, ("a",)))["step_time"] == "better"
-    assert verdicts(Side(frames, ("a",)), Side(frames, ("c",)))["step_time"] == "same"
+    assert verdicts(Side(frames, ("a",)), Side(frames, ("c",)))["step_time"] == "little"
+
+
+def test_what_is_outside_its_noise_is_not_within_it() -> None:
+    # ten accounts, twelve quiet days; then useful work moves by 2.7 deviations:
+    # alone it is outside its noise, as one of ten it may be chance
+    rng = np.random.default_rng(3)
+    hours = 10 + 0.1 * rng.standard_normal((13, 10))
+    hours[12, 5] = 10 + 0.1 * 2.7
+    rows: list[Row] = [
+        {"run_id": "r", "attempt": 0, "day": f"2026-03-{day + 1:02d}"}
+        | {"basis": "step_parts", "category": account, "gpu_ns": round(hour * HOUR)}
+        for day, accounts in enumerate(hours)
+        for account, hour in zip(ACCOUNTS, accounts, strict=False)
+    ]
+    frames = Frames({LostTime: rows_of(LostTime, rows)})
+    found = changes(Side(frames, until="2026-03-13"), Side(frames, since="2026-03-13"))
+    for row in found.to_dicts():
+        is_within = abs(row["change"]) <= row["noise"]
+        assert (row["verdict"] == "same") == is_within
+    assert "by_chance" in found["verdict"].to_list()
 
 
 def test_stops_are_compared_by_an_exact_test() -> None:

@@ -6,6 +6,7 @@ from polars.testing import assert_frame_equal
 
 from analysis.lost_time import LostTime
 from analysis.stragglers import StragglerRanks
+from ingest.tables import StepTimings
 from reports import what_changed
 from reports._section import Content, Scope
 from reports.provenance import Baseline
@@ -111,3 +112,23 @@ def test_days_of_other_runs_are_not_compared() -> None:
     later = [row | {"run_id": "b", "day": "2026-03-09"} for row in ledger("b", (0.5,))]
     content = built(rows + later, "a", "b")
     assert content.heading.startswith("There is nothing yet")
+
+
+def test_a_change_outside_its_noise_is_not_called_within_it() -> None:
+    step = {"scope": "rank", "clock": "host", "rank": 0}
+    rows: list[Row] = [
+        step
+        | {"run_id": run, "step": number, "start_ns": number * 10**10}
+        | {"duration_ns": 10**9 + 10**5 * (number // 10 % 3) + more}
+        for run, more in (("a", 0), ("b", 10**6))
+        for number in range(200)
+    ]
+    frames = framed({StepTimings: rows})
+    scope = Scope(prices_of("b"), provenance_of("b"), Baseline("run a", frames, ("a",)))
+    content = what_changed.build(frames, scope)
+    (row,) = content.listings[0].rows
+    # 1 ms of a second is far more than blocks differ by, and too little to matter
+    assert plain(str(row[3])) == "+0.10 %"
+    assert row[5] == "too little"
+    assert content.heading.endswith("no change is large and sure enough to be told.")
+    assert "changed by less than 1" in plain(content.paragraphs[0])
