@@ -15,6 +15,7 @@ from analysis.attempts import Attempts
 from analysis.gpus import Gpus
 from analysis.incidents import IncidentEvents, Incidents
 from analysis.interrupt_rates import FEW_EVENTS
+from analysis.interruptions import Interruptions
 from analysis.poisson import NODE_DAYS, mean_interval, per_1000_node_days
 from analysis.runs import Runs
 from ingest.tables import Failures, RunCards, Table
@@ -56,8 +57,21 @@ class SparePlans(Table):
     failures = c.tally("Failures of nodes that the rate is of, those of lemon nodes.")
     node_time_ns = c.gpu_time_ns("Node-time that it is of.")
     per_1000_node_days = c.real("The rate that is planned with.")
-    repair_ns = c.gpu_time_ns("Mean time until a node is back.")
-    repair_basis = c.choice("Where that is from.", BASES)
+    repair_ns = c.gpu_time_ns(
+        "Mean time until a node is back; of attempts, what a run lacked it beyond the"
+        " wait after stops that took none."
+    )
+    repair_basis = c.choice(
+        "Where that is from: nodes of later attempts, ends of failures in logs, the run"
+        " card, or the setting, which is an assumption.",
+        BASES,
+    )
+    failed_nodes = c.tally(
+        "Failed nodes of stops after which an attempt was seen.", nullable=True
+    )
+    returned_nodes = c.tally(
+        "Those that the very next attempt of their run held.", nullable=True
+    )
     in_repair = c.real("Nodes in repair on average.")
     spare_free_ratio = c.ratio("Probability that a spare is free when a node fails.")
     waiting_ratio = c.ratio("Share of time that the run waits for a repair.")
@@ -65,6 +79,9 @@ class SparePlans(Table):
     daily_idle_gpu_ns = c.gpu_time_ns("GPU time of the spares in a day.")
     daily_cost_gpu_ns = c.gpu_time_ns("Both together.")
     is_best = c.flag("Whether no other number of spares costs less.")
+    withheld = c.text(
+        "Why the best number is no advice: what holds only if repairs take that long."
+    )
     is_held = c.flag("Whether the run card says that so many are held.")
     assumption = c.text("What must hold for it.")
 
@@ -86,11 +103,7 @@ def plan_spares(frames: Frames, thresholds: Thresholds) -> Results:
     )
     counts = failures.group_by("cluster").agg(pl.col("failures").sum())
     observed = node_time(frames).join(counts, on="cluster", how="left")
-    repairs = repair_times(
-        frames[Failures],
-        frames[RunCards],
-        round(thresholds["spare_repair_h"] * _HOUR_S),
-    )
+    repairs = repair_times(frames, round(thresholds["spare_repair_h"] * _HOUR_S))
     rows = [
         row
         for one in largest_runs(frames).join(observed, on="cluster").to_dicts()
@@ -121,6 +134,9 @@ def _cases(one: Mapping[str, Any], repair: Repair) -> Iterator[_Case]:
             "per_1000_node_days": rate,
             "repair_ns": Decimal(repair.mean_ns),
             "repair_basis": repair.basis,
+            "failed_nodes": repair.failed,
+            "returned_nodes": repair.at_once,
+            "withheld": repair.doubt or None,
             "in_repair": busy,
             "assumption": _ASSUMPTION,
         }
@@ -164,9 +180,18 @@ def at_most(nodes: int, in_repair: float) -> float:
 
 ANALYSIS: Final = Analysis(
     name="spare_plans",
-    version=1,
+    version=2,
     describes="How many spare nodes pay.",
-    inputs=(Attempts, Gpus, Runs, RunCards, Failures, Incidents, IncidentEvents),
+    inputs=(
+        Attempts,
+        Gpus,
+        Runs,
+        RunCards,
+        Failures,
+        Incidents,
+        IncidentEvents,
+        Interruptions,
+    ),
     outputs=(SparePlans,),
     compute=plan_spares,
     thresholds={"spare_repair_h": REPAIR_H},

@@ -44,8 +44,8 @@ _TIPS: Final = (("label", "spares"), ("part", "is"), ("text", "GPU-hours a day")
 _REPAIRS: Final = {
     "failures": "seen in the logs",
     "run_card": "from the run card",
-    "setting": "assumed (setting spare_repair_h; the mean of the InfiniteHBD trace"
-    " unless set)",
+    "setting": "assumed: setting spare_repair_h; the mean of the InfiniteHBD trace"
+    " unless set",
 }
 
 
@@ -68,19 +68,57 @@ def sentence(best: dict[str, Row], scope: Scope) -> str:
         scope: Prices of the page.
     """
     row, low, high = best["estimate"], best["low"]["spares"], best["high"]["spares"]
+    run = f"{plural(row['nodes'], 'node')} of {name(row['run_id'], 30)}"
+    if row["withheld"]:
+        return (
+            f"How many spare nodes pay for {run} is not known: {row['withheld']}. The"
+            f" chart holds only if repairs took {_away(row)}"
+            f"{_assumed(row)}."
+        )
     cost = dollars(int(row["daily_cost_gpu_ns"]), scope.price(row["run_id"]))
     range_ = f" ({low} to {high} at the ends of the rate's interval)"
-    count = plural(row["spares"], "spare node")
-    pays = "pays" if row["spares"] == 1 else "pay"
     return (
-        f"{count} {pays}{range_ if low != high else ''} for"
-        f" {plural(row['nodes'], 'node')} of {name(row['run_id'], 30)}: waiting and"
-        f" idle spares together cost {in_words(cost)} a day, and a spare is free for"
-        f" {percent(row['spare_free_ratio'])} of failures. A node is away for"
-        f" {duration(float(row['repair_ns']))} on average,"
-        f" {_REPAIRS[row['repair_basis']]}; {significant(row['in_repair'])} are in"
-        " repair at a time."
+        f"{_count(row['spares'])}{range_ if low != high else ''} for {run}: waiting"
+        f" and idle spares together cost {in_words(cost)} a day{_free(row)}."
+        f" {_seen(row)}"
     )
+
+
+def _count(spares: int) -> str:
+    """Return how many spares pay, none in words."""
+    if not spares:
+        return "No spare node pays"
+    return f"{plural(spares, 'spare node')} {'pays' if spares == 1 else 'pay'}"
+
+
+def _free(row: Row) -> str:
+    if not row["spares"]:
+        return ""
+    ratio = percent(row["spare_free_ratio"])
+    return f", and a spare is free for {ratio} of failures"
+
+
+def _seen(row: Row) -> str:
+    """Return how long a node is away, and where that is from."""
+    if row["repair_basis"] != "attempts":
+        return (
+            f"A node is away for {_away(row)} on average,"
+            f" {_REPAIRS[row['repair_basis']]}; {significant(row['in_repair'])} are in"
+            " repair at a time."
+        )
+    back = f"{row['returned_nodes']} of {plural(row['failed_nodes'], 'failed node')}"
+    return (
+        f"{back} were in the run's very next attempt; on average a run lacked a failed"
+        f" node for {_away(row)} more than it waits after stops that took none."
+    )
+
+
+def _away(row: Row) -> str:
+    return duration(float(row["repair_ns"]))
+
+
+def _assumed(row: Row) -> str:
+    return f" ({_REPAIRS['setting']})" if row["repair_basis"] == "setting" else ""
 
 
 def chart(frames: Frames, best: dict[str, Row]) -> list[Chart]:
@@ -99,8 +137,9 @@ def chart(frames: Frames, best: dict[str, Row]) -> list[Chart]:
     return [
         Chart(
             name="lemon-spares",
-            title="Cost of spare nodes in a day [GPU-hours]",
-            summary=f"A bar for each number of spares; {row['spares']} costs least.",
+            title=f"Cost of spare nodes in a day{_if(row)} [GPU-hours]",
+            summary=f"A bar for each number of spares; {row['spares']} costs"
+            f" least{_if(row)}.",
             spec=bars.stack(_drawn(numbers), "GPU-hours a day [h]", _PARTS, _TIPS),
             numbers=numbers,
             sql=_sql.filled(
@@ -115,6 +154,11 @@ def chart(frames: Frames, best: dict[str, Row]) -> list[Chart]:
             legend=_PARTS,
         )
     ]
+
+
+def _if(row: Row) -> str:
+    """Return what must hold for the chart where it is no advice."""
+    return f", if repairs took {_away(row)}" if row["withheld"] else ""
 
 
 def _numbers(frames: Frames, cluster: str, first: int, last: int) -> pl.DataFrame:
@@ -140,7 +184,7 @@ def _drawn(numbers: pl.DataFrame) -> pl.DataFrame:
     labelled = numbers.select(
         key=pl.col("spares").cast(pl.String),
         label=pl.when("is_best")
-        .then(pl.col("spares").cast(pl.String) + " (best)")
+        .then(pl.col("spares").cast(pl.String) + " (least)")
         .otherwise(pl.col("spares").cast(pl.String)),
         total=said_by(pl.col("waiting_gpu_hours") + pl.col("idle_gpu_hours"), compact),
         **dict(zip(_PARTS, ("waiting_gpu_hours", "idle_gpu_hours"), strict=True)),

@@ -105,3 +105,67 @@ def test_the_end_of_a_stop_is_no_repair() -> None:
 
 def test_four_failures_are_too_few_to_plan_with() -> None:
     assert ask(ANALYSIS, fleet(4, repair_h=48))[SparePlans].is_empty()
+
+
+#: Hours from the end of an attempt to the start of the next.
+WAIT_H = 0.1
+
+
+def restarted(swaps: dict[int, str], waits: dict[int, float] | None = None) -> Tables:
+    """Ten attempts of a day; every other is stopped by node n1, the rest by software.
+
+    Args:
+        swaps: What stands in for n1 in the attempts that do not hold it.
+        waits: Hours before an attempt, where that is not WAIT_H.
+    """
+    held, lines, clock = [], [], 0.0
+    for number in range(20):
+        clock += (waits or {}).get(number, WAIT_H) / 24
+        hosts = f"n0,{swaps.get(number, 'n1')},n2,n3"
+        held.append(attempt("r", number, clock, clock + 1, hosts, state="FAILED"))
+        if number % 2 == 0 and number not in swaps:
+            lines.append(xid(79, clock + 1, "n1"))
+        clock += 1
+    return tables(held, lines)
+
+
+def test_nodes_that_the_next_attempt_holds_were_not_waited_for() -> None:
+    rows = plan(restarted({}))
+    told = rows.row(0, named=True)
+    assert (told["repair_basis"], told["repair_ns"]) == ("attempts", 0)
+    assert (told["failed_nodes"], told["returned_nodes"]) == (10, 10)
+    assert rows.filter("is_best")["spares"].to_list() == [0]
+    assert rows["withheld"].null_count() == rows.height
+
+
+def test_a_run_that_waits_for_its_node_lacks_it() -> None:
+    # stops by software take 0.1 h, those by n1 24.1 h: the node is away for a day
+    waits = dict.fromkeys(range(1, 20, 2), 24 + WAIT_H)
+    told = plan(restarted({}, waits)).row(0, named=True)
+    assert told["repair_basis"] == "attempts"
+    assert float(told["repair_ns"]) == pytest.approx(24 * HOUR_NS, rel=1e-6)
+
+
+def test_a_node_is_away_until_an_attempt_holds_it_again() -> None:
+    # n1 fails in attempts 0, 4, 8, 12 and 16, and n9 runs in the two that follow
+    swaps = {number: "n9" for number in range(20) if number % 4 in (1, 2)}
+    told = plan(restarted(swaps)).row(0, named=True)
+    assert (told["failed_nodes"], told["returned_nodes"]) == (5, 0)
+    # two attempts of a day and three waits, less the usual one
+    away = (48 + 2 * WAIT_H) * HOUR_NS
+    assert float(told["repair_ns"]) == pytest.approx(away, rel=1e-6)
+
+
+def test_what_was_seen_goes_before_the_card_and_the_lesser_before_the_greater() -> None:
+    found = restarted({})
+    card = {"run_id": "r", "reliability_repair_h": 132.0}
+    found[RunCards] = rows_of(RunCards, [card])
+    assert plan(found)["repair_basis"].unique().to_list() == ["attempts"]
+    ended = pl.col("time_ns") + 48 * HOUR_NS
+    found[Failures] = found[Failures].with_columns(end_ns=ended)
+    assert plan(found)["repair_basis"].unique().to_list() == ["attempts"]
+
+
+def test_an_assumed_repair_is_no_advice() -> None:
+    assert plan(fleet(15))["withheld"].is_not_null().all()
+    assert plan(fleet(15, repair_h=48))["withheld"].is_null().all()

@@ -6,6 +6,7 @@ import pytest
 
 from analysis.interrupt_rates import InterruptRates
 from analysis.lemon_nodes import LemonNodes
+from analysis.spare_plans import SparePlans
 from reports import interrupt_rates, lemon_nodes
 from reports._rate_shown import chance
 from reports._section import Content, Scope
@@ -101,6 +102,30 @@ def test_spares_that_pay_have_a_range_and_a_price(scope: Scope) -> None:
     assert "1 spare node pays (1 to 2 at the ends of the rate's interval)" in said
     assert "together cost 720 USD a day" in said
     assert "A node is away for 2.00 d on average, seen in the logs" in said
+
+
+def of_spares(scope: Scope, **other: object) -> tuple[str, str]:
+    """What is said of spares, and the title of their chart."""
+    rows = {SparePlans: [row | other for row in pod()[SparePlans]]}
+    content = page(lemon_nodes, scope, rows=rows)
+    said = next(text for text in content.paragraphs if "spare" in text)
+    (chart,) = content.charts
+    return plain(said), plain(chart.title)
+
+
+def test_an_assumed_repair_makes_no_spare_pay(scope: Scope) -> None:
+    said, title = of_spares(scope, repair_basis="setting", withheld="nobody tells")
+    assert said.startswith("How many spare nodes pay for 2 nodes of")
+    assert "is not known: nobody tells. The chart holds only if repairs took" in said
+    assert "USD" not in said
+    assert "if repairs took 2.00 d" in title
+
+
+def test_nodes_that_were_back_at_once_are_counted(scope: Scope) -> None:
+    seen = {"failed_nodes": 32, "returned_nodes": 31}
+    said, title = of_spares(scope, repair_basis="attempts", **seen)
+    assert "31 of 32 failed nodes were in the run's very next attempt" in said
+    assert title.startswith("Cost of spare nodes in a day [")
 
 
 def test_a_fleet_in_which_nobody_failed_twice_has_no_lemon(scope: Scope) -> None:
