@@ -10,13 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from ingest.files import open_expanded
-from ingest.sources._kernel.patterns import (
-    OFF_BUS,
-    OFF_BUS_TAIL,
-    SERIAL,
-    SERIAL_AT,
-    UUID,
-)
+from ingest.sources._kernel import patterns
 
 #: Lines that are quoted of one file: more are for a machine to read.
 MOST_LINES: Final = 200
@@ -25,7 +19,10 @@ MOST_LINES: Final = 200
 _LINES_BEFORE: Final = 3
 
 #: Characters that are quoted of a line.
-_MOST_CHARACTERS: Final = 2_000
+MOST_CHARACTERS: Final = 2_000
+
+#: Why lines are not quoted of which it is not sure that they are the ones.
+ALIKE: Final = "lines alike could not be told apart"
 
 #: What stands between an archive and its member in the path of a file.
 _MEMBER: Final = "!/"
@@ -33,9 +30,13 @@ _MEMBER: Final = "!/"
 #: Lines after an event within which the driver goes on about it.
 _LINES_AFTER: Final = 3
 
-_GOES_ON: Final = re.compile(rf"{OFF_BUS}|{OFF_BUS_TAIL}")
-_IDENTITY: Final = re.compile(f"{UUID}|{SERIAL}|{SERIAL_AT}")
-_SERIALS: Final = (re.compile(rf"{SERIAL}()"), re.compile(SERIAL_AT))
+_GOES_ON: Final = re.compile(f"{patterns.OFF_BUS}|{patterns.OFF_BUS_TAIL}")
+_NAMED: Final = f"{patterns.UUID}|{patterns.SERIAL}|{patterns.SERIAL_AT}"
+_IDENTITY: Final = re.compile(_NAMED)
+_SERIALS: Final = (
+    re.compile(rf"{patterns.SERIAL}()"),
+    re.compile(patterns.SERIAL_AT),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +64,11 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of a file, its number counted from one."""
+    """A line, numbered from one; of a row of a table the message made from it, too."""
 
     number: int
     text: str
+    message: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +133,7 @@ class _Search:
         is_lost = not lines and any(self._seen.values())
         return Quotes(
             tuple(lines[number] for number in sorted(lines)[:MOST_LINES]),
-            fault="lines alike could not be told apart" if is_lost else "",
+            fault=ALIKE if is_lost else "",
             serial=serials.pop() if len(serials) == 1 else "",
         )
 
@@ -187,7 +189,7 @@ def _naming(before: Sequence[tuple[int, bytes]]) -> Iterator[Line]:
 
 
 def _text(raw: bytes) -> str:
-    return raw.decode(errors="replace").rstrip("\r\n")[:_MOST_CHARACTERS]
+    return raw.decode(errors="replace").rstrip("\r\n")[:MOST_CHARACTERS]
 
 
 def _serial(text: str) -> str:

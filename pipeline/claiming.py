@@ -13,11 +13,13 @@ from analysis.interruptions import Interruptions
 from analysis.runs import Runs
 from ingest.errors import LakeError, SettingError
 from ingest.lake import Snapshot, snapshot
-from ingest.quoting import Quotes, Wanted, quote
+from ingest.quoting import ALIKE, Quotes, Wanted, quote
+from ingest.quoting_rows import BY_ROW, quote_rows
 from ingest.tables import Failures, IngestedFiles, RunCards
 from pipeline.reporting import Written, prices_of, provenance_of, refuse_target, replace
 from pipeline.settings import Settings
 from reports._claim_parts import NOT_KNOWN, second
+from reports._code_words import code
 from reports._section import Scope
 
 #: Incidents that a message lists.
@@ -64,7 +66,7 @@ def write_claim(
         settings.claim_window_days,
     )
     replace(path, made.html)
-    return Written(path.resolve(), made.headline, (made.due,))
+    return Written(path.resolve(), made.headline, made.notes)
 
 
 def _chosen(lake: Snapshot, incident: str) -> str:
@@ -75,7 +77,7 @@ def _chosen(lake: Snapshot, incident: str) -> str:
     """
     rows = (
         lake.scan(Incidents)
-        .select("incident_id", "host", "first_ns", "root_source", "root_code")
+        .select("incident_id", "host", "first_ns", "root_source", "root_code", "name")
         .sort(["first_ns", "incident_id"], descending=[True, False], nulls_last=True)
         .collect()
     )
@@ -99,7 +101,7 @@ def _listed(rows: pl.DataFrame) -> str:
 
 def _named(row: Mapping[str, Any]) -> str:
     when = NOT_KNOWN if row["first_ns"] is None else second(row["first_ns"])
-    what = f"{row['root_source']} {row['root_code']}"
+    what = code(row["root_source"], row["root_code"], row["name"])
     return f"{row['incident_id']} ({what}, {row['host'] or 'no node'}, {when})"
 
 
@@ -130,7 +132,14 @@ def _looked_up(files: pl.DataFrame, told: pl.DataFrame) -> Iterator[tuple[str, Q
             for row in rows
             if row["message"]
         ]
-        yield (
-            file["file_id"],
-            quote(file["path"], file["sha256"], int(file["bytes"]), wanted),
-        )
+        yield file["file_id"], _quoted(file, wanted)
+
+
+def _quoted(file: Mapping[str, Any], wanted: list[Wanted]) -> Quotes:
+    """Return the lines of a file; of a table, the rows that messages come from."""
+    path, size, source = file["path"], int(file["bytes"]), file["source"]
+    found = quote(path, file["sha256"], size, wanted)
+    is_as_read = not found.fault or found.fault == ALIKE
+    if is_as_read and (source in BY_ROW or not found.lines):
+        return quote_rows(path, source, size, wanted, found)
+    return found

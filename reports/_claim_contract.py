@@ -1,11 +1,10 @@
-"""Until when to claim: a countdown, and what contracts were read to say."""
+"""Until when to claim, and what contracts were read to say: not for the provider."""
 
 from typing import Final
 
 from reports._claim_facts import Facts
-from reports._claim_parts import Part, second
+from reports._claim_parts import second
 from reports._runs import NS_PER_DAY
-from reports._section import Column, Listing
 from reports._words import plural
 
 #: Windows as a third party read them in contracts of July 2026. They change, and only
@@ -28,26 +27,23 @@ _CHECK: Final = (
 )
 
 
-def part(facts: Facts, window_days: float, now_ns: int) -> Part:
-    """Return the date until which to claim, and the windows of some providers.
+def notes(facts: Facts, window_days: float, now_ns: int) -> tuple[str, ...]:
+    """Return what is for who claims and not for the provider, a line each.
+
+    None of it stands on the page, so that it cannot be sent by accident.
 
     Args:
         facts: The incident.
         window_days: Days from the first sign within which to claim. [d]
         now_ns: When the page is made. [ns]
     """
-    return Part(
-        name="contract",
-        title="Until when",
-        heading=heading(facts, window_days, now_ns),
-        paragraphs=[_CHECK],
-        listings=[
-            Listing(
-                title="Windows for claims, as read by a third party in July 2026",
-                columns=(Column("Provider"), Column("Window")),
-                rows=list(WINDOWS),
-            )
-        ],
+    windows = "; ".join(f"{provider}: {window}" for provider, window in WINDOWS)
+    doubt = f"Before you send it: nothing here points at the provider, {facts.doubt}."
+    return (
+        *([doubt] if facts.doubt else []),
+        heading(facts, window_days, now_ns),
+        _CHECK,
+        f"Windows as a third party read them in July 2026: {windows}.",
     )
 
 

@@ -9,17 +9,31 @@ import polars as pl
 
 from analysis import Frames
 from analysis._claim_lines import lines_of
+from analysis._failure_roles import OPERATOR
 from analysis.gpus import Gpus
 from analysis.incidents import Incidents
 from analysis.interruptions import Interruptions
 from analysis.loss_phases import PHASES, LossPhases
 from ingest.quoting import Quotes
 from ingest.tables import IngestedFiles
+from reports import _code_words
 
 _ADDRESS: Final = re.compile(r"[0-9A-Fa-f]{4,8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}")
 
 #: What tells one stop of a run from another.
 STOP: Final = ["run_id", "attempt", "stop"]
+
+#: Categories of causes that lie with whoever runs the machines.
+CLAIMABLE: Final = ("hardware", "network", "facilities")
+
+#: The other categories, as a sentence goes on.
+_CAUSES: Final = {
+    "software": "software",
+    "human": "what a person did",
+    "maintenance": "maintenance",
+    "user": "the application or who runs it",
+    "scheduler": "the scheduler",
+}
 
 #: UUIDs of GPUs begin so, and those of instances of a partitioned one.
 _UUIDS: Final = ("GPU-", "MIG-")
@@ -50,9 +64,38 @@ class Facts:
     @property
     def code(self) -> str:
         """The root code as people write it."""
-        source = {"xid": "Xid", "sxid": "SXid"}.get(self.incident["root_source"], "")
-        code = str(self.incident["root_code"])
-        return f"{source} {code}" if source else code
+        told = self.incident
+        return _code_words.code(told["root_source"], told["root_code"], told["name"])
+
+    @property
+    def told(self) -> str:
+        """The root code with its meaning, where that says more."""
+        told = self.incident
+        root = told["root_source"], told["root_code"]
+        return _code_words.with_meaning(*root, told["name"])
+
+    @property
+    def is_written_down(self) -> bool:
+        """Whether only people tell of it, in a list of their own."""
+        return set(self.lines["source"]) <= {OPERATOR}
+
+    @property
+    def hosts(self) -> list[str]:
+        """The nodes that tell of it."""
+        if self.incident["host"]:
+            return [str(self.incident["host"])]
+        found = self.lines["host"].drop_nulls().unique().sort().to_list()
+        return [str(host) for host in found]
+
+    @property
+    def doubt(self) -> str:
+        """Why nothing here points at the provider; empty where something does."""
+        told = self.incident
+        if told["root_source"] == OPERATOR and told["severity"] == "info":
+            return "it was planned work"
+        if told["category"] not in CLAIMABLE:
+            return f"its cause is {_CAUSES.get(told['category'], 'not known')}"
+        return "" if self.hosts else "no source names a node"
 
     @property
     def root(self) -> pl.DataFrame:

@@ -7,6 +7,7 @@ import polars as pl
 from analysis import Frames
 from analysis.incidents import Incidents
 from analysis.lemon_nodes import LemonNodes
+from reports import _code_words
 from reports._claim_facts import Facts
 from reports._claim_parts import NOT_KNOWN, Part, second
 from reports._numbers import significant
@@ -30,7 +31,8 @@ def part(facts: Facts, frames: Frames) -> Part:
     """Return the other incidents of the node, the latest first."""
     host, cluster = facts.incident["host"], facts.incident["cluster"]
     if host is None:
-        heading = "Several nodes tell of it, or none: there is no history of one node."
+        told = "Several nodes tell of it" if facts.hosts else "No source names a node"
+        heading = f"{told}: there is no history of one node."
         return Part(name="history", title=_TITLE, heading=heading)
     ours = (pl.col("host") == host) & (pl.col("cluster") == cluster)
     others = (
@@ -115,7 +117,7 @@ def _row(row: dict[str, Any]) -> tuple[str, ...]:
     return (
         str(row["incident_id"]),
         NOT_KNOWN if first is None else second(first),
-        name(f"{said(row['root_source'])} {row['root_code']}"),
+        _code_words.code(row["root_source"], row["root_code"], row["name"]),
         name(row["name"] or NOT_KNOWN, 90),
         name(row["gpu_key"] or NOT_KNOWN),
         said(row["severity"] or NOT_KNOWN),

@@ -39,6 +39,7 @@ class Part:
         files: Lines of raw files.
         listings: Tables.
         points: Sentences that stand for themselves.
+        blanks: Names of what is left to be written in.
     """
 
     name: str
@@ -49,6 +50,7 @@ class Part:
     files: Sequence[Quoted] = ()
     listings: Sequence[Listing] = ()
     points: Sequence[str] = ()
+    blanks: Sequence[str] = ()
 
 
 def instant(ns: int | None) -> str:

@@ -8,12 +8,14 @@ import polars as pl
 
 from analysis import Frames
 from analysis.attempts import Attempts
+from reports import _claim_cost
 from reports._claim_facts import STOP, Facts
 from reports._claim_parts import NOT_KNOWN, Part, instant
-from reports._numbers import apportion, duration, grouped, significant
+from reports._numbers import duration, grouped, significant
+from reports._partly import partly
 from reports._section import Column, Listing, Scope
 from reports._words import listed, name, plural, said
-from reports.dollars import NS_PER_GPU_HOUR, Price, dollars, rate_in_words
+from reports.dollars import NS_PER_GPU_HOUR, rate_in_words
 
 _COLUMNS: Final = (
     Column("Phase", "In order, from the end of the last completed step on."),
@@ -34,13 +36,6 @@ _PHASES: Final = {
     "recompute": "steps done again",
 }
 
-#: Digits of GPU-hours and of dollars: what is claimed is said to the cent.
-_HOURS: Final = Decimal("0.0001")
-_CENTS: Final = Decimal("0.01")
-
-#: GPU-hours from which two digits say enough.
-_MANY: Final = 10
-
 
 def part(facts: Facts, frames: Frames, scope: Scope) -> Part:
     """Return what was stopped: each stop with its phases and their cost."""
@@ -59,13 +54,13 @@ def part(facts: Facts, frames: Frames, scope: Scope) -> Part:
     return Part(
         name="stopped",
         title="What it stopped",
-        heading=f"It stopped {plural(len(runs), 'run')} and cost {cost(facts, scope)}.",
+        heading=f"It stopped {plural(len(runs), 'run')} and cost"
+        f" {_claim_cost.cost(facts, scope)}.",
         paragraphs=[
             *_stood_still(facts, attempts),
             (
-                "The table has what the run paid for in each phase: nothing while it"
-                " waited in a queue for nodes that are rented by the job. Steps done"
-                " again are those between the last checkpoint and the stop."
+                f"The table has what the run paid for in each phase{_queue(facts)}."
+                " Steps done again are those between the last checkpoint and the stop."
             ),
             f"Price: {listed(prices)}.",
         ],
@@ -76,19 +71,17 @@ def part(facts: Facts, frames: Frames, scope: Scope) -> Part:
     )
 
 
-def cost(facts: Facts, scope: Scope) -> str:
-    """Return what was lost to the stops, in words."""
-    hours, usd = total(facts, scope)
-    paid, lost = hours.quantize(_unit(hours)), usd.quantize(_CENTS)
-    return f"{grouped(paid)} GPU-hours, {grouped(lost)} USD"
-
-
-def total(facts: Facts, scope: Scope) -> tuple[Decimal, Decimal]:
-    """Return the GPU time [h] and the dollars [USD] lost to all stops."""
-    rows = facts.phases.select("run_id", "gpu_ns").iter_rows()
-    paid = [(int(gpu_ns), scope.price(run)) for run, gpu_ns in rows]
-    hours = Decimal(sum(gpu_ns for gpu_ns, _ in paid)) / NS_PER_GPU_HOUR
-    return hours, sum((dollars(ns, price) for ns, price in paid), Decimal(0))
+def _queue(facts: Facts) -> str:
+    """Say whether waiting between two attempts was paid for, as it was booked."""
+    waited = facts.phases.filter(pl.col("phase").is_in(["decide", "requeue"]))
+    lasted = waited.filter(pl.col("duration_ns") > 0)
+    if lasted.is_empty():
+        return ""
+    if int(lasted["gpu_ns"].cast(pl.Int128).fill_null(0).sum()):
+        return ", the wait for the next start with it: its nodes stayed reserved"
+    if lasted["gpu_ns"].null_count():
+        return ""
+    return ", and nothing while it waited in a queue: its nodes are held by the job"
 
 
 def _key(row: Mapping[str, Any]) -> tuple[str, int]:
@@ -130,7 +123,8 @@ def _listing(
     run, number = str(stop["run_id"]), int(stop["attempt"])
     ours = [pl.col(part) == stop[part] for part in STOP]
     rows = facts.phases.filter(ours).to_dicts()
-    hours, usd = _rounded([int(row["gpu_ns"]) for row in rows], scope.price(run))
+    costs = [int(row["gpu_ns"] or 0) for row in rows]
+    hours, usd = _claim_cost.rounded(costs, scope.price(run))
     count, job = (attempt or {}).get("gpu_count"), (attempt or {}).get("job_id")
     gpus = plural(int(count), "GPU") if count else f"GPUs {NOT_KNOWN}"
     of_job = f", job {name(str(job))}" if job else ""
@@ -140,8 +134,8 @@ def _listing(
             _at(row["from_ns"]),
             _at(row["to_ns"]),
             _took(row),
-            grouped(paid),
-            grouped(cost),
+            NOT_KNOWN if row["gpu_ns"] is None else grouped(paid),
+            NOT_KNOWN if row["gpu_ns"] is None else grouped(cost),
         )
         for row, paid, cost in zip(rows, hours, usd, strict=True)
     ]
@@ -157,23 +151,17 @@ def _listing(
             "",
             "",
             _span(rows),
-            grouped(sum(hours, Decimal())),
-            grouped(sum(usd, Decimal())),
+            _together(hours, rows),
+            _together(usd, rows),
         ),
     )
 
 
-def _rounded(gpu_ns: list[int], price: Price) -> tuple[list[Decimal], list[Decimal]]:
-    """Return GPU-hours and dollars, rounded so that they still add up."""
-    hours = [Decimal(ns) / NS_PER_GPU_HOUR for ns in gpu_ns]
-    usd = [dollars(ns, price) for ns in gpu_ns]
-    unit = _unit(sum(hours, Decimal()))
-    return apportion(hours, unit), apportion(usd, _CENTS)
-
-
-def _unit(hours: Decimal) -> Decimal:
-    """Return what GPU-hours are rounded to: hundredths where there are many."""
-    return _CENTS if hours >= _MANY else _HOURS
+def _together(parts: list[Decimal], rows: list[dict[str, Any]]) -> str:
+    """Return a sum as it stands; of phases that are not known, what it is at least."""
+    is_whole = all(row["gpu_ns"] is not None for row in rows)
+    whole = sum(parts, Decimal())
+    return partly(grouped(whole), has_known=whole > 0, is_whole=is_whole)
 
 
 def _at(ns: int | None) -> str:
@@ -186,7 +174,9 @@ def _took(row: dict[str, Any]) -> str:
 
 
 def _span(rows: list[dict[str, Any]]) -> str:
-    """Return the time without a step: what is done again is steps."""
-    stood = [row["duration_ns"] for row in rows if row["phase"] != "recompute"]
-    known = [took for took in stood if took is not None]
-    return duration(sum(known)) if known else ""
+    """Return how long all phases took together, the steps done again with them."""
+    known = [row["duration_ns"] for row in rows if row["duration_ns"] is not None]
+    if not known:
+        return ""
+    is_part = any(row["duration_ns"] is None and row["gpu_ns"] for row in rows)
+    return f"at least {duration(sum(known))}" if is_part else duration(sum(known))

@@ -39,8 +39,8 @@ def _points(facts: Facts, scope: Scope) -> Iterator[str]:
         "What the provider's own monitoring saw (management controller, switches,"
         " power, other tenants): none of it is in these files."
     )
-    if facts.incident["first_ns"] is not None:
-        yield "How far the node's clock was off."
+    if facts.incident["first_ns"] is not None and not facts.is_written_down:
+        yield "How far the clock that told the times was off."
     if facts.lines["end_ns"].null_count() == facts.lines.height:
         yield "When the part was repaired or replaced: no source tells."
     yield from _of_stops(facts, scope)

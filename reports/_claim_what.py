@@ -2,10 +2,17 @@
 
 from typing import Final
 
+import polars as pl
+
+from analysis._failure_roles import OPERATOR
 from ingest.xids import CATALOGUE, UNKNOWN_NAME
+from reports import _code_words
 from reports._claim_facts import Facts
 from reports._claim_parts import NOT_KNOWN, Part, instant
-from reports._words import name, plural, said
+from reports._numbers import grouped
+from reports._runs import MOST_ROWS
+from reports._section import Column, Listing
+from reports._words import listed, name, plural, said
 
 #: How a time is known, in words.
 _QUALITIES: Final = {
@@ -16,16 +23,15 @@ _QUALITIES: Final = {
     "unknown": "the source gives no time",
 }
 
-_CLOCK: Final = (
-    "The clock is the node's own: how far it was off is not part of these lines."
-)
+#: Codes from which on a table says what each means.
+_FEWEST_CODES: Final = 2
 
-#: Categories of causes that are the tenant's own.
-_OWN_CATEGORIES: Final = ("user", "human", "scheduler")
-
-_OWN: Final = (
-    "By its code this is usually the doing of the application or of who runs it, and"
-    " not of the machine: look at the program before it is claimed."
+_COLUMNS: Final = (
+    Column("Code"),
+    Column("Meaning"),
+    Column("Severity"),
+    Column("Action by catalogue"),
+    Column("Lines", is_number=True),
 )
 
 
@@ -37,21 +43,19 @@ def part(facts: Facts) -> Part:
         name="what",
         title="What, where and when",
         heading=_heading(facts),
-        paragraphs=[
-            *([_CLOCK] if incident["first_ns"] is not None else []),
-            *([_OWN] if incident["category"] in _OWN_CATEGORIES else []),
-        ],
+        paragraphs=_clock(facts),
+        listings=_codes(facts),
         facts=[
             ("Incident", name(incident["incident_id"])),
-            ("Code", f"{name(facts.code)}: {name(incident['name'] or NOT_KNOWN, 200)}"),
+            ("Cause", facts.told),
             ("Severity", said(incident["severity"] or NOT_KNOWN)),
-            ("Whose", said(incident["category"] or NOT_KNOWN)),
+            ("Kind of cause", said(incident["category"] or NOT_KNOWN)),
             ("Component", said(incident["component"] or NOT_KNOWN)),
             ("First sign", instant(incident["first_ns"])),
             ("Last sign", instant(incident["last_ns"])),
             ("Times", "; ".join(_qualities(facts))),
             ("Cluster", name(incident["cluster"])),
-            ("Node", name(incident["host"]) if incident["host"] else _hosts(facts)),
+            ("Node", ", ".join(name(host) for host in facts.hosts) or NOT_KNOWN),
             ("GPU UUID", name(gpu["uuid"] or NOT_KNOWN)),
             ("GPU serial", name(gpu["serial"] or NOT_KNOWN)),
             ("PCI address", name(gpu["pci"] or NOT_KNOWN)),
@@ -63,15 +67,53 @@ def part(facts: Facts) -> Part:
 
 
 def _heading(facts: Facts) -> str:
-    told = facts.root["line_count"].sum()
+    told = int(facts.root["line_count"].sum())
     others = facts.incident["lines"] - told
     more = f" and {plural(int(others), 'line')} of what followed" if others > 0 else ""
-    return f"{plural(int(told), 'line')} of {name(facts.code)}{more}."
+    if facts.incident["root_source"] == OPERATOR:
+        rows = "row of the operator's list", "rows of the operator's list"
+        return f"{plural(told, *rows)}{more}: {facts.told}."
+    return f"{plural(told, 'line')} of {facts.code}{more}."
 
 
-def _hosts(facts: Facts) -> str:
-    hosts = facts.lines["host"].drop_nulls().unique().sort().to_list()
-    return ", ".join(name(host) for host in hosts) or NOT_KNOWN
+def _clock(facts: Facts) -> list[str]:
+    """Say by which clock the times are, once for each that told of it."""
+    timed = facts.lines.filter(pl.col("time_ns").is_not_null())
+    clocks = sorted({_code_words.clock(one) for one in timed["source"].unique()})
+    if not clocks:
+        return []
+    off = "" if facts.is_written_down else " How far it was off is not told."
+    return [f"The clock is {listed(clocks)}.{off}"]
+
+
+def _codes(facts: Facts) -> list[Listing]:
+    """Say what each code means, where there is more than one."""
+    alike = ["source", "code", "name", "severity", "action"]
+    times = pl.col("time_ns").min().alias("first_ns")
+    rows = facts.lines.group_by(alike).agg(times, pl.col("line_count").sum())
+    order = [*("first_ns", "source", "code"), "name", "severity", "action"]
+    shown = rows.sort(order, nulls_last=True).head(MOST_ROWS)
+    if rows.height < _FEWEST_CODES:
+        return []
+    return [
+        Listing(
+            title="What each code means, in the order in which they came",
+            columns=_COLUMNS,
+            rows=[
+                (
+                    _code_words.code(row["source"], row["code"], row["name"]),
+                    name(row["name"] or NOT_KNOWN, 120),
+                    said(row["severity"] or NOT_KNOWN),
+                    said(row["action"] or NOT_KNOWN),
+                    grouped(row["line_count"]),
+                )
+                for row in shown.to_dicts()
+            ],
+            more=plural(rows.height - shown.height, "more code")
+            if rows.height > shown.height
+            else "",
+        )
+    ]
 
 
 def _qualities(facts: Facts) -> list[str]:
@@ -85,14 +127,28 @@ def _qualities(facts: Facts) -> list[str]:
 
 
 def _action(facts: Facts) -> str:
-    action = facts.incident["action"]
-    return said(action) if action else "the catalogue does not say"
+    """Return what to do by the root code, else by the codes that came with it."""
+    if facts.incident["action"]:
+        return said(facts.incident["action"])
+    told = facts.lines.drop_nulls("action").filter(
+        ~pl.col("action").is_in(["none", "follow_other_code"])
+    )
+    rows = told.sort("time_ns", "code", nulls_last=True).select(
+        "action", "source", "code", "name"
+    )
+    texts = [
+        f"{said(action)} ({_code_words.code(*code)})"
+        for action, *code in rows.unique(maintain_order=True).iter_rows()
+    ]
+    return listed(texts) or "the catalogue does not say"
 
 
 def _catalogue(facts: Facts) -> str:
-    if facts.incident["root_source"] != "xid":
-        return "none: code and meaning are those of the source that told of it"
+    """Return the catalogue that the meanings are from."""
+    xids = facts.lines.filter(pl.col("source") == "xid")
     used = name(facts.incident["catalogue"] or CATALOGUE)
+    if xids.is_empty():
+        return "none: cause and meaning are those of the source that told of it"
     if facts.incident["name"] == UNKNOWN_NAME:
         return f"the code is not in Xid catalogue {used}"
     return f"Xid catalogue {used}"

@@ -15,7 +15,9 @@ from ingest.quoting import Quotes
 from ingest.tables import Failures, IngestedFiles, Table
 from reports import (
     _assets,
+    _claim_asked,
     _claim_contract,
+    _claim_cost,
     _claim_history,
     _claim_raw,
     _claim_stop,
@@ -44,11 +46,11 @@ INPUTS: Final[tuple[type[Table], ...]] = (
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """The page, the sentence that it opens with, and until when to claim."""
+    """The page, the sentence that it opens with, and notes that are not on it."""
 
     html: str
     headline: str
-    due: str
+    notes: tuple[str, ...]
 
 
 def build(
@@ -80,6 +82,7 @@ def build(
         .get_template("claim.html.jinja")
         .render(
             headline=headline,
+            doubt=_claim_asked.doubt(facts),
             incident_id=incident_id,
             parts=[
                 _claim_what.part(facts),
@@ -87,7 +90,7 @@ def build(
                 _claim_stop.part(facts, frames, scope),
                 _claim_history.part(facts, frames),
                 _claim_unknown.part(facts, scope),
-                _claim_contract.part(facts, window_days, now_ns),
+                _claim_asked.part(facts, scope),
             ],
             version=scope.provenance.version,
             generated=_numbers.utc(now_ns),
@@ -95,8 +98,7 @@ def build(
             policy=policy,
         )
     )
-    due = _claim_contract.heading(facts, window_days, now_ns)
-    return Claim(html, headline, f"{due} Check your contract.")
+    return Claim(html, headline, _claim_contract.notes(facts, window_days, now_ns))
 
 
 def sentence(facts: Facts, scope: Scope) -> str:
@@ -106,16 +108,20 @@ def sentence(facts: Facts, scope: Scope) -> str:
         facts: The incident.
         scope: Prices of the runs.
     """
-    incident = facts.incident
-    first, host, gpu = incident["first_ns"], incident["host"], facts.gpu
-    meaning = name(incident["name"] or facts.code, 120)
-    which = f" (GPU {name(gpu['pci'] or gpu['uuid'])})" if gpu["pci"] else ""
-    where = f" on node {name(host)}" if host else " on several nodes or none named"
+    first, gpu = facts.incident["first_ns"], facts.gpu
+    which = f" (GPU at PCI address {name(gpu['pci'])})" if gpu["pci"] else ""
     when = f" at {second(first)}" if first is not None else ", at an unknown time"
-    told = f"{name(facts.code)}, {meaning},{where}{which}{when}"
+    told = f"{facts.told}, {_where(facts)}{which}{when}"
     if facts.stops.is_empty():
         return f"{told}; no stop of a run is laid to it."
     runs = [name(run) for run in sorted(set(facts.stops["run_id"]))]
     noun = "run" if len(runs) == 1 else "runs"
-    lost = _claim_stop.cost(facts, scope)
+    lost = _claim_cost.cost(facts, scope)
     return f"{told} stopped {noun} {listed(runs)} and cost {lost}."
+
+
+def _where(facts: Facts) -> str:
+    if not facts.hosts:
+        return "on no node that a source names,"
+    noun = "node" if len(facts.hosts) == 1 else "nodes"
+    return f"on {noun} {listed([name(host) for host in facts.hosts])}"

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from ingest.quoting import Quotes, Wanted, quote
+from ingest.quoting_rows import quote_rows
 
 LOST = "NVRM: Xid (PCI:0000:5d:00): 79, pid=7, GPU has fallen off the bus."
 UUID = "GPU-8005cff4-776a-43cd-adb7-163fd367af01"
@@ -86,3 +87,30 @@ def test_what_cannot_be_quoted_says_why(tmp_path: Path) -> None:
     assert quote(path, sha256, size, one) == Quotes(
         fault="it has changed since it was read"
     )
+
+
+LIST = (
+    "start,planned,category,cause,host",
+    "2026-03-01 22:46Z,no,GPU,fell off the bus,n[1-2]",
+    "2026-03-02 22:46Z,no,GPU,fell off the bus,",
+    "2026-03-03 22:46Z,no,GPU,other cause,n1",
+)
+
+
+def test_of_a_table_the_row_that_a_message_was_made_from_is_quoted(
+    tmp_path: Path,
+) -> None:
+    content = ("\n".join(LIST) + "\n").encode()
+    path = tmp_path / "stops.csv"
+    path.write_bytes(content)
+
+    def found(*positions: int, total: int) -> Quotes:
+        one = [wanted("GPU: fell off the bus", *positions, total=total)]
+        place = str(path), "interruption-list", len(content)
+        return quote_rows(*place, one, Quotes(fault="none"))
+
+    # two nodes of one row, then one without a node
+    assert numbers(found(0, 1, total=3)) == [1, 2]
+    assert [line.text for line in found(2, total=3).lines] == [LIST[0], LIST[2]]
+    # where the file has another number of such rows, none is sure
+    assert found(0, total=2) == Quotes(fault="none")

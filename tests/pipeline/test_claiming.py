@@ -41,9 +41,9 @@ def ids(lake: Path, capsys: pytest.CaptureFixture[str]) -> list[str]:
     assert report(lake, "--claim", "zz") == 1
     line = said(capsys)
     assert "no such incident in the lake" in line
-    assert "xid 79, node-02, 2026-03-02 09:01:54 UTC" in line
+    assert "Xid 79, node-02, 2026-03-02 09:01:54 UTC" in line
     return [
-        part.split("(")[0].split()[-1] for part in line.split(", ") if "xid" in part
+        part.split("(")[0].split()[-1] for part in line.split(", ") if "Xid" in part
     ]
 
 
@@ -55,8 +55,9 @@ def test_the_page_of_an_incident_is_written(
     assert report(lake, "--claim", latest.upper(), "-o", str(tmp_path / "c.html")) == 0
     captured = capsys.readouterr()
     assert captured.out.strip() == str(tmp_path / "c.html")
-    assert "Check your contract." in captured.err
+    assert "Check your contract:" in captured.err
     html = (tmp_path / "c.html").read_text()
+    assert "contract:" not in html
     assert "line 2" in html
     assert "node-01" not in html
     assert report(lake, "--claim", earlier[:9], "--quiet") == 0
