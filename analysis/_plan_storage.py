@@ -147,8 +147,8 @@ CHECKPOINTS: Final = (
     ),
     Rule(
         *("checkpoints", "best_interval_saves_a_day", GPU_TIME),
-        "gpus x 24 h x (interval_waste - best_waste)",
-        ("gpus", "interval_waste", "best_waste"),
+        "ranks x 24 h x (interval_waste - best_waste)",
+        ("ranks", "interval_waste", "best_waste"),
         _saved,
     ),
 )

@@ -50,7 +50,12 @@ def _plans(one: Shown, scope: Scope) -> Listing:
             Column("interval", "Work between two saves.", is_number=True),
             Column("wasted", "Share of time without useful work.", is_number=True),
             Column("range", "Over the range of the MTBF.", is_number=True),
-            Column("saved a day", "Against the interval in use.", is_number=True),
+            Column(
+                "saved a day",
+                "Against the interval in use, on a day in which all GPUs of the run"
+                " train, save and restart.",
+                is_number=True,
+            ),
             Column("limits"),
         ),
         rows=[_plan(row, one.run_id, scope, shared) for row in rows],

@@ -44,7 +44,8 @@ def heading(shown: list[Shown], scope: Scope) -> str:
     usd = per_day(best["saved_gpu_ns_per_day"], one.run_id, scope)
     return (
         f"A save every {every(best)} instead of {every(used)} would win"
-        f" {percent(one.gain_ratio)} of the time{whose}: {usd} a day.{_ground(one.run)}"
+        f" {percent(one.gain_ratio)} of the time{whose}: {usd} a day of"
+        f" training.{_ground(one.run)}"
     )
 
 

@@ -27,7 +27,7 @@ _TITLES: Final[Mapping[str, str]] = MappingProxyType(
         "bubble_of_step": "Bubble over step",
         "communication_sm_share": "SMs for communication",
         "communication_sm": "What these SMs would do",
-        "best_interval_saves_a_day": "Best interval saves, a day",
+        "best_interval_saves_a_day": "Best interval saves, a day on paper",
         "checkpoint_interval": "Interval in use",
         "interval_waste": "Wasted at interval in use",
         "best_waste": "Wasted at best interval",

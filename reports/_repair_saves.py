@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import polars as pl
 
@@ -19,11 +19,30 @@ from reports.dollars import dollars, in_words
 _LEAST: Final = 0.001
 
 
+#: What a change is saved of, as said.
+_CAPS: Final = {
+    "checkpoint_stall": "the stalls that were seen",
+    "recompute": "the steps that were seen done again",
+}
+
+
+class _Change(NamedTuple):
+    """A better interval: what it saves of what its run paid for its ranks. [ns]"""
+
+    run_id: str
+    used: Mapping[str, Any]
+    best: Mapping[str, Any]
+    saved_ns: int
+    paid_ns: int
+    confidence: str
+
+
 def intervals(rows: pl.DataFrame, frames: Frames, scope: Scope) -> Iterator[Repair]:
     """Yield for each run what the best interval would save.
 
-    The share of time that it saves is taken of what the run paid, and is no more than
-    what it is saved of: stalls, where saves become fewer, else steps done again.
+    The share of time that it saves is taken of what the run paid for its ranks: GPUs in
+    reserve save nothing. It is no more than what it is saved of: stalls, where saves
+    become fewer, else steps done again.
 
     Args:
         rows: Rows of `_ledger.by_run`.
@@ -31,7 +50,8 @@ def intervals(rows: pl.DataFrame, frames: Frames, scope: Scope) -> Iterator[Repa
         scope: Runs and prices of the page.
     """
     plans = scope.of_runs(frames[CheckpointPlans]).collect()
-    paid = dict(rows.group_by("run_id").agg(pl.col("gpu_ns").sum()).iter_rows())
+    in_use = rows.filter(pl.col("category") != "unallocated")
+    paid = dict(in_use.group_by("run_id").agg(pl.col("gpu_ns").sum()).iter_rows())
     held = {
         (run_id, account): int(gpu_ns)
         for run_id, account, gpu_ns in rows.select(
@@ -46,9 +66,21 @@ def intervals(rows: pl.DataFrame, frames: Frames, scope: Scope) -> Iterator[Repa
         if share < _LEAST:
             continue
         account = _account(used, best)
-        saved = min(round(share * int(gpu_ns)), held.get((run_id, account), 0))
+        account = _account(used, best)
+        whole = round(share * int(gpu_ns))
+        saved = min(whole, held.get((run_id, account), 0))
+        why = _confidence(best, account if saved < whole else "")
         if saved > 0:
-            yield _one(run_id, (used, best), (saved, int(gpu_ns)), frames, scope)
+            change = _Change(run_id, used, best, saved, int(gpu_ns), why)
+            yield _one(change, frames, scope)
+
+
+def _confidence(best: Mapping[str, Any], capped_by: str) -> str:
+    """Return how sure a saving is, and what it is no more than."""
+    limits = [f"low: {name(best['reason'], 80)}"] if best["reason"] else []
+    if capped_by:
+        limits.append(f"no more than {_CAPS[capped_by]} took")
+    return "; ".join(limits) or "good"
 
 
 def _account(used: Mapping[str, Any], best: Mapping[str, Any]) -> str:
@@ -68,16 +100,10 @@ def _pair(plans: pl.DataFrame) -> tuple[dict[str, Any] | None, dict[str, Any] | 
     return (used[0] if used else None), (best[0] if best else None)
 
 
-def _one(
-    run_id: str,
-    plans: tuple[Mapping[str, Any], Mapping[str, Any]],
-    saved: tuple[int, int],
-    frames: Frames,
-    scope: Scope,
-) -> Repair:
-    used, best = plans
-    usd = dollars(saved[0], scope.price(run_id))
-    share = percent(Decimal(saved[0]) / saved[1])
+def _one(change: _Change, frames: Frames, scope: Scope) -> Repair:
+    used, best, run_id = change.used, change.best, change.run_id
+    usd = dollars(change.saved_ns, scope.price(run_id))
+    share = percent(Decimal(change.saved_ns) / change.paid_ns)
     of_run = f", in {name(run_id)}" if len(scope.provenance.run_ids) != 1 else ""
     far = best["far_interval_ns"]
     levels = f" on the node and every {duration(far)} far" if far else ""
@@ -86,7 +112,7 @@ def _one(
         f" {duration(used['interval_ns'])}{of_run}",
         saves=saving(usd, (in_words(usd), share), run_id, frames, scope),
         is_bound=False,
-        confidence=f"low: {name(best['reason'], 80)}" if best["reason"] else "good",
+        confidence=change.confidence,
         evidence=TITLES["checkpoint_plans"],
         section="checkpoint_plans",
         who="us",

@@ -40,7 +40,7 @@ def test_the_finding_names_both_intervals_and_a_day(scope: Scope) -> None:
     # 0.162 - 0.09 of the time; 0.072 x 8 GPUs x 24 h x 2.5 USD
     assert plain(content.heading) == (
         "A save every 15.0 min (300 steps) instead of 60.0 min (1 200 steps) would win"
-        " 7.2 % of the time: 34.6 USD a day."
+        " 7.2 % of the time: 34.6 USD a day of training."
     )
     stall, spacing, away, failed = map(plain, content.paragraphs)
     assert stall.startswith("A save stalls training for 30.0 s (median of the slowest")

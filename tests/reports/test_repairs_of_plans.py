@@ -60,6 +60,19 @@ def test_a_better_interval_saves_no_more_than_it_changes(
     assert one[1] == pytest.approx(usd)
 
 
+def test_gpus_in_reserve_save_nothing_and_a_cap_is_told(scope: Scope) -> None:
+    reserve = PAID[0] | {"category": "unallocated", "gpu_ns": 50 * HOUR}
+    plans = [plan("in_use", 10, 0.10), plan("exact", 60, 0.06)]
+    rows = {LostTime: [*PAID, reserve], CheckpointPlans: plans}
+    assert found(_repair_saves, "intervals", rows, scope)[0][1] == 2.5 * 4
+    frames = framed(rows)
+    (one,) = _repair_saves.intervals(_ledger.by_run(frames, scope), frames, scope)
+    assert one.confidence == "good"
+    frames = framed({LostTime: PAID, CheckpointPlans: [plans[0], plan("exact", 60, 0)]})
+    (one,) = _repair_saves.intervals(_ledger.by_run(frames, scope), frames, scope)
+    assert one.confidence == "no more than the stalls that were seen took"
+
+
 def test_an_interval_that_is_good_is_left_alone(scope: Scope) -> None:
     plans = [plan("in_use", 10, 0.0500), plan("exact", 11, 0.0495)]
     assert found(_repair_saves, "intervals", {CheckpointPlans: plans}, scope) == []
