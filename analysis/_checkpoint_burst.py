@@ -7,7 +7,7 @@ it can serve: it is as fast, and others who use it are not shut out.
 """
 
 from collections.abc import Iterator
-from math import ceil
+from math import ceil, isinf
 from typing import Any, Final, NamedTuple
 
 from analysis._checkpoint_burst_costs import costed
@@ -71,10 +71,16 @@ def bursts_of(run: Row) -> Iterator[dict[str, Any]]:
             "demand_gbs": demand,
             "store_gbs": store.gbs,
             "store_basis": store.basis,
-            "demand_ratio": demand / store.gbs if demand and store.gbs else None,
+            "demand_ratio": _over(demand, store.gbs),
             "least_gbs": _least(run),
             **_times(run, store, scheme),
         }
+
+
+def _over(demand: float | None, gbs: float | None) -> float | None:
+    """Return a demand over a rate, None where that is more than a number holds. [1]"""
+    ratio = demand / gbs if demand and gbs else None
+    return None if ratio is None or isinf(ratio) else ratio
 
 
 def _turns(store: Store, scheme: str, writers: int | None) -> int | None:
@@ -94,7 +100,8 @@ def turns_of(over_ratio: float, writers: float) -> int:
         writers: Writers of a save. [1]
     """
     # what rounding of the quotient adds is no turn
-    return min(max(1, ceil(over_ratio * (1 - _ROUNDING))), int(writers))
+    turns = min(over_ratio * (1 - _ROUNDING), float(writers))
+    return min(max(1, ceil(turns)), int(writers))
 
 
 def _least(run: Row) -> float | None:
@@ -110,13 +117,15 @@ def _times(run: Row, store: Store, scheme: str) -> dict[str, Any]:
     if why or store.gbs is None:
         return {"reason": why}
     served = min(store.gbs, store.demand_gbs or store.gbs)
-    burst = round(run["bytes"] / served)
-    stall = burst
+    burst_ns = stall_ns = flush_ns = run["bytes"] / served
     if scheme != "direct":
-        stall = round(run["bytes"] / run["node_count"] / run["local_gbs"])
-    flush = burst if scheme == "direct" else stall + burst
-    if max(stall, flush) > LONGEST_NS:
+        stall_ns = run["bytes"] / run["node_count"] / run["local_gbs"]
+        flush_ns = stall_ns + burst_ns
+    # infinite where a rate is next to nothing
+    if not max(stall_ns, flush_ns) <= LONGEST_NS:
         return {"reason": "a save would take longer than a year"}
+    burst, stall = round(burst_ns), round(stall_ns)
+    flush = burst if scheme == "direct" else stall + burst
     times = {"burst_ns": burst, "stall_ns": stall, "flush_ns": flush}
     return {**times, **costed(run, burst, stall, flush)}
 

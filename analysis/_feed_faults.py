@@ -43,8 +43,9 @@ def again(
 
     Without an epoch a sample may be read again because a new pass began: then repeats
     are judged up to the step that begins with the first sample again, and only where
-    samples come in order. In the last step of a pass, samplers fill up batches with
-    samples of its first: fewer than there are replicas are no fault.
+    samples come in order. In the last step of a pass, samplers fill up batches: fewer
+    samples than there are replicas are no fault, and of those of its first step fewer
+    than a step has.
 
     Args:
         crossed: What `rereads` finds between kept steps.
@@ -56,7 +57,9 @@ def again(
         The faults, columns of FAULT, and what fills up: run_id and samples.
     """
     found = pl.concat([crossed.select(_AGAIN), _within(inside).select(_AGAIN)])
-    about = passes.select(*PASS, "is_ordered", "lowest", "last_step")
+    about = passes.select(
+        *PASS, "is_ordered", "lowest", "first_step", "last_step", "most"
+    )
     joined = found.join(about, on=list(PASS), how="left", nulls_equal=True).join(
         kept.select("run_id", "step", "expected", "resumed"), on=["run_id", "step"]
     )
@@ -64,8 +67,10 @@ def again(
     length = pl.col("after") - pl.col("first")
     total = length.sum().over(*PASS, "step")
     at_end = pl.col("step") == pl.col("last_step")
-    marked = judged.with_columns(_fills=at_end & (total < pl.col("expected")))
-    filling = marked.filter("_fills").group_by("run_id").agg(samples=length.sum())
+    of_first = (pl.col("other_step") == pl.col("first_step")).all().over(*PASS, "step")
+    few = (total < pl.col("expected")) | (of_first & (total < pl.col("most")))
+    marked = judged.with_columns(_fills=at_end & few)
+    filling = marked.filter("_fills").group_by("run_id").agg(samples=_sum(length))
     return _collected(marked.filter(~pl.col("_fills")), "given_twice"), filling
 
 
@@ -140,9 +145,14 @@ def left_out(
     is_judged = unbroken & pl.col("is_ordered") & pl.col("is_dense")
     marked = joined.with_columns(_judged=is_judged)
     open_ones = marked.filter(~pl.col("_judged") & pl.col("is_ordered"))
-    samples = (pl.col("after") - pl.col("first")).sum()
+    samples = _sum(pl.col("after") - pl.col("first"))
     unjudged = open_ones.group_by("run_id").agg(samples=samples)
     return _collected(marked.filter("_judged"), "left_out"), unjudged
+
+
+def _sum(samples: pl.Expr) -> pl.Expr:
+    """Return a sum over passes, each of which may count as far as numbers go. [1]"""
+    return samples.cast(pl.Int128).sum()
 
 
 def left_at_the_end(ended: pl.DataFrame, order: pl.DataFrame) -> pl.DataFrame:

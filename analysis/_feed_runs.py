@@ -63,7 +63,7 @@ def _of_steps(steps: pl.DataFrame) -> pl.DataFrame:
         readers=pl.col("readers_expected").max(),
         lacking_count=(pl.col("lacking").filter(kept_read) > 0).sum().cast(pl.Int64),
         samples=pl.when((samples.null_count() == 0) & (samples.len() > 0)).then(
-            samples.sum()
+            samples.cast(pl.Int128).sum().cast(pl.Int64, strict=False)
         ),
         imbalance_ratio=pl.col("imbalance_ratio").filter(kept_read).mean(),
         longest_document=pl.col("longest_document").max(),

@@ -39,7 +39,7 @@ def facts_of(rows: pl.DataFrame, told: Given) -> pl.DataFrame:
         .agg(
             samples=_whole(pl.col("after") - pl.col("first")),
             tokens=_whole(pl.col("tokens")),
-            squares=_whole(pl.col("tokens_squared").cast(pl.Int128)),
+            squares=_whole(pl.col("tokens_squared")),
             longest_document=pl.col("longest_document").max(),
         )
     )
@@ -49,13 +49,15 @@ def facts_of(rows: pl.DataFrame, told: Given) -> pl.DataFrame:
         joined.join(disputed, on=list(STEP), how="left")
         .with_columns(pl.col("disputed_count").fill_null(0))
         .with_columns(pl.col(pl.UInt32).cast(pl.Int64))
+        # null where a sum is more than a column holds
+        .with_columns(pl.col(_SUMMED).cast(pl.Int64, strict=False))
         .sort(STEP)
     )
 
 
 def _whole(value: pl.Expr) -> pl.Expr:
-    """Return a sum, null where a part of it is."""
-    return pl.when(value.null_count() == 0).then(value.sum())
+    """Return a sum of any size, null where a part of it is."""
+    return pl.when(value.null_count() == 0).then(value.cast(pl.Int128).sum())
 
 
 def _sums() -> dict[str, pl.Expr]:

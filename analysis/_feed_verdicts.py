@@ -41,7 +41,8 @@ def blind_spots(
 
 def _of_steps(facts: pl.DataFrame, runs: pl.DataFrame) -> pl.DataFrame:
     kept = facts.filter("is_kept").sort(_RUN, "step")
-    jump = pl.col("step") - pl.col("step").shift(1).over(_RUN) - 1
+    step = pl.col("step").cast(pl.Int128)
+    jump = step - step.shift(1).over(_RUN) - 1
     wide = pl.col("ranks_seen") <= pl.col("replicas_seen")
     steps = (
         kept.with_columns(_jump=jump)
@@ -159,7 +160,8 @@ def _of_filling(filling: pl.DataFrame) -> pl.DataFrame:
         filling,
         phrase(
             "samples that came again in the last step of a pass: {}, fewer than there"
-            " are replicas, as samplers fill up",
+            " are replicas, or than a step has where they are those of the first, as"
+            " samplers fill up",
             _text("samples"),
         ),
     )

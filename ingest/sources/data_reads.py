@@ -4,8 +4,9 @@ The columns are those of `data_reads`. It needs `step`, `rank` or `dp_rank`, and
 either `sample_from` and `sample_to` (the sample after the last) or `batch_hash`. Other
 names that training loops write are known, too: `iteration`, `global_rank`,
 `dp`, `sample_start`, `sample_end` and more. Numbers are taken as they are written: a
-rank of 1.5 or a sample `1e6` is refused. A time must be in ns; without one, and without
-an attempt, only a run of a single attempt can place a row.
+rank of 1.5 or a sample `1e6` is refused, and so are numbers beyond 2**53. A time must
+be in ns; without one, and without an attempt, only a run of a single attempt can place
+a row.
 """
 
 from collections.abc import Iterable, Iterator
@@ -93,7 +94,7 @@ def read(stream: BinaryIO, reading: Reading) -> Iterator[Batch]:
 
 SOURCE: Final = Source(
     name="data-reads",
-    version=1,
+    version=2,
     describes="CSV, JSON lines or Parquet with the columns of data_reads: what the"
     " loader gave to each rank",
     tables=(DataReads,),

@@ -1,12 +1,19 @@
 """One row per batch given to a rank, or per run of samples of it."""
 
-from typing import ClassVar
+from typing import ClassVar, Final
 
 import dataframely as dy
 import polars as pl
 
 from ingest.tables import _columns as c
 from ingest.tables._table import Table
+
+#: Numbers of samples are less than this, to either side of zero: what is beyond counts
+#: nothing, and sums of it would leave 64 bit.
+NUMBERS: Final = 2**53
+
+#: Most samples of a batch. Steps of the largest runs have some 10**7 tokens. [1]
+MOST_SAMPLES: Final = 2**40
 
 
 class DataReads(Table):
@@ -52,4 +59,15 @@ class DataReads(Table):
     def range_without_samples(cls) -> pl.Expr:  # noqa: N805 - of the class
         """Want at least one sample: the range ends with the sample after the last."""
         holds = pl.col("sample_from") < pl.col("sample_to")
+        return holds.fill_null(value=True)
+
+    @dy.rule()
+    def samples_beyond_any_set(cls) -> pl.Expr:  # noqa: N805 - of the class
+        """Want numbers that count samples, no more of them than a batch has."""
+        first, after = pl.col("sample_from"), pl.col("sample_to")
+        inside = first.is_between(-NUMBERS, NUMBERS) & after.is_between(
+            -NUMBERS, NUMBERS
+        )
+        # of numbers outside, the difference may be of any sign
+        holds = inside & (after - first <= MOST_SAMPLES)
         return holds.fill_null(value=True)

@@ -67,6 +67,14 @@ def test_a_store_is_known_by_its_saves_too() -> None:
     assert "store_gbs" in guessed["reason"]
 
 
+@pytest.mark.parametrize("rate", [1e-300, 5e-324])
+def test_a_rate_of_next_to_nothing_is_no_time(rate: float) -> None:
+    for fields in ({"store_gbs": rate}, {"local_gbs": rate}):
+        two = bursts_of(**CARD | fields)["two_tier"]
+        assert two["reason"] == "a save would take longer than a year"
+        assert two["burst_ns"] is None
+
+
 def test_what_is_missing_is_named() -> None:
     assert "size" in bursts_of(bytes=None, bytes_basis="none")["direct"]["reason"]
     assert "nodes" in bursts_of(**CARD, node_count=None)["two_tier"]["reason"]
