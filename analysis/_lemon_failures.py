@@ -66,12 +66,17 @@ def held_up(
         phases: Rows of LossPhases.
 
     Returns:
-        A row for each node: `cluster`, `host`, `interruptions`, `lost_gpu_ns` (null
-        where no phase is known) and the `run_id` that lost most. [ns]
+        A row for each node: `cluster`, `host`, `interruptions`, of how many of them a
+        phase is not known (`unknown_interruptions`), `lost_gpu_ns` (null where what is
+        known cost nothing, and something is not known) and the `run_id` that lost
+        most. [ns]
     """
     hosts = incidents.select("incident_id", *_NODE).drop_nulls("host")
     own = phases.filter(pl.col("account").is_not_null())
-    costs = own.group_by(_STOP).agg(lost=pl.col("gpu_ns").cast(pl.Int128).sum())
+    costs = own.group_by(_STOP).agg(
+        lost=pl.col("gpu_ns").cast(pl.Int128).sum(),
+        is_whole=pl.col("gpu_ns").is_not_null().all(),
+    )
     stops = (
         interruptions.filter(~pl.col("planned"))
         .join(hosts, on="incident_id")
@@ -80,13 +85,14 @@ def held_up(
     by_run = stops.group_by(*_NODE, "run_id").agg(
         pl.col("lost").sum(),
         interruptions=pl.len().cast(pl.Int64),
-        known=pl.col("lost").count(),
+        unknown=(~pl.col("is_whole").fill_null(value=False)).sum().cast(pl.Int64),
     )
     order = [False, False, True, False]
     ordered = by_run.sort([*_NODE, "lost", "run_id"], descending=order)
-    is_known = pl.col("known").sum() > 0
+    is_known = (pl.col("lost").sum() > 0) | (pl.col("unknown").sum() == 0)
     return ordered.group_by(_NODE, maintain_order=True).agg(
         pl.col("interruptions").sum(),
         pl.col("run_id").first(),
+        unknown_interruptions=pl.col("unknown").sum(),
         lost_gpu_ns=pl.when(is_known).then(pl.col("lost").sum()),
     )

@@ -93,6 +93,19 @@ class Edges:
         """
         return self._fronts.select(*_ATTEMPT, "first_start_ns").collect()
 
+    def told(self) -> pl.DataFrame:
+        """Return whether it is known when each attempt was training.
+
+        Returns:
+            Columns run_id, attempt, is_told (it completed a step, or is known to have
+            completed none) and is_lost (none).
+        """
+        has_step = pl.col("first_step").is_not_null()
+        told = self._fronts.select(
+            *_ATTEMPT, "is_lost", is_told=has_step | pl.col("is_lost")
+        )
+        return told.collect()
+
     def cut(self, cuts: pl.DataFrame) -> pl.DataFrame:
         """Sum up the time before and after the moment that cuts each edge.
 

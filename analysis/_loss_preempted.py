@@ -51,7 +51,8 @@ def preempted(
 
     Returns:
         Columns run_id, attempt, stop, planned, from_ns, to_ns (first and last end),
-        gpu_ns and jobs_preempted. A job of unknown size is counted, and costs nothing.
+        gpu_ns (null where the size of no job is known), jobs_preempted and
+        jobs_unsized.
     """
     state = Jobs.state.col.str.to_uppercase()
     gone = jobs.filter(state.is_in(_MADE_ROOM) & Jobs.end_ns.col.is_not_null())
@@ -79,8 +80,9 @@ def preempted(
     return once.group_by("run_id", "attempt", "stop", "planned").agg(
         from_ns=pl.col("end_ns").min(),
         to_ns=pl.col("end_ns").max(),
-        gpu_ns=(ran * pl.col("gpus").fill_null(0)).sum(),
+        gpu_ns=pl.when(pl.col("gpus").count() > 0).then((ran * pl.col("gpus")).sum()),
         jobs_preempted=pl.len().cast(pl.Int64),
+        jobs_unsized=pl.col("gpus").null_count().cast(pl.Int64),
     )
 
 

@@ -40,7 +40,7 @@ class LemonNodes(Table):
     )
     exposure_ns = c.gpu_time_ns("Time that attempts held it.")
     expected = c.real(
-        "Failures that the rate of all other nodes lets expect.", nullable=True
+        "Failures of all other nodes over their time, times its own.", nullable=True
     )
     p_value = c.real(
         "Probability that a node of such a fleet fails so often by chance (gamma-"
@@ -59,14 +59,25 @@ class LemonNodes(Table):
     fleet_nodes = c.tally("Nodes of the cluster that were observed.")
     fleet_failures = c.tally("Failures of them all.")
     fleet_variation_ratio = c.ratio(
-        "Spread of the nodes' rates over their mean; 0 where all are alike.",
+        "Spread of the nodes' rates over their mean that fits best; 0: all alike.",
         nullable=True,
+    )
+    fleet_variation_low_ratio = c.ratio(
+        "Least spread that is compatible with the failures (95 %); 0: they may all be"
+        " alike.",
+        nullable=True,
+    )
+    fleet_variation_high_ratio = c.ratio(
+        "Most spread that is; null: the failures set no limit.", nullable=True
     )
     interruptions = c.tally("Interruptions that are laid to it.")
     lost_gpu_ns = c.gpu_time_ns(
-        "GPU time that they cost, all phases together, steps done again too; null where"
-        " none is known.",
+        "GPU time that they cost, all phases that are known together, steps done again"
+        " too; null: not known.",
         nullable=True,
+    )
+    unknown_interruptions = c.tally(
+        "Interruptions of it of which some phase is not known: they cost more."
     )
     run_id = c.identifier("Run that lost most of it.", nullable=True)
     first_ns = c.time_ns("First failure.", nullable=True)
@@ -120,6 +131,8 @@ def _tested(nodes: pl.DataFrame, least_p: float) -> pl.DataFrame:
         equal_nodes_p_value=pl.Series(found.equal_p_value),
         threshold_p_value=pl.lit(least_p / nodes.height),
         fleet_variation_ratio=pl.lit(found.variation),
+        fleet_variation_low_ratio=pl.lit(found.variation_low),
+        fleet_variation_high_ratio=pl.lit(found.variation_high, pl.Float64),
     )
 
 
@@ -158,6 +171,7 @@ def _described(
     rows = named.with_columns(
         is_lemon=is_lemon.fill_null(value=False),
         interruptions=stopped,
+        unknown_interruptions=pl.col("unknown_interruptions").fill_null(0),
         lost_gpu_ns=pl.when(stopped == 0).then(0).otherwise("lost_gpu_ns"),
     )
     return rows.select(pl.col(name).cast(kind) for name, kind in schema.items()).sort(
@@ -167,7 +181,7 @@ def _described(
 
 ANALYSIS: Final = Analysis(
     name="lemon_nodes",
-    version=1,
+    version=2,
     describes="Nodes that fail more often than chance allows.",
     inputs=(Attempts, Gpus, Incidents, IncidentEvents, Interruptions, LossPhases),
     outputs=(LemonNodes,),

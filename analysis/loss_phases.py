@@ -12,6 +12,7 @@ from analysis._loss_edges import Edges
 from analysis._loss_moments import RESTART_PHASES
 from analysis._loss_preempted import Limits, preempted
 from analysis._loss_recompute import share_recompute
+from analysis._loss_unknown import blank_unknown
 from analysis.allocations import Allocations
 from analysis.attempts import Attempts
 from analysis.gpus import Gpus
@@ -41,7 +42,8 @@ class LossPhases(Table):
     """One row per interruption and phase.
 
     The phases of account restart add up to what the ledger books as restart, those of
-    account recompute to its recompute, over any run, to the nanosecond.
+    account recompute to its recompute, over any run, to the nanosecond. Where nothing
+    tells when an attempt was training, the ledger books neither, and the phase is null.
     """
 
     key: ClassVar = ("run_id", "attempt", "stop", "phase")
@@ -65,7 +67,10 @@ class LossPhases(Table):
     to_ns = c.time_ns("End of the phase.", nullable=True)
     duration_ns = c.duration_ns("How long it took; null: not known.", nullable=True)
     gpu_ns = c.gpu_time_ns(
-        "GPU time in it, paid by the run; of second_order, lost by others."
+        "GPU time in it, paid by the run; of second_order, lost by others, as far as"
+        " their sizes are known. Null: not known; 0 where it cost nothing, or is part"
+        " of the phase before or after it.",
+        nullable=True,
     )
     account = c.choice(
         "Account of the ledger that it is booked to; null for what others lost.",
@@ -74,6 +79,10 @@ class LossPhases(Table):
     )
     jobs_preempted = c.number(
         "Jobs that had to make room, of second_order.", nullable=True
+    )
+    jobs_unsized = c.number(
+        "Those whose size is not known: what they lost is not in `gpu_ns`.",
+        nullable=True,
     )
 
 
@@ -95,7 +104,8 @@ def find_phases(
     attempts = frames[Attempts].collect()
     edges = Edges(frames, portion_rows)
     restarts, recompute = (_booked(frames, one) for one in ("restart", "recompute"))
-    booked = booked_phases(stops, attempts, edges, _held(frames), restarts)
+    held = _held(frames)
+    booked = booked_phases(stops, attempts, edges, held, restarts)
     redone = share_recompute(recompute, stops, edges.redone()).with_columns(
         phase=pl.lit("recompute"), account=pl.lit("recompute")
     )
@@ -111,7 +121,9 @@ def find_phases(
             most_ns=round(thresholds["preempted_loss_s"] * SECOND_NS),
         ),
     ).with_columns(phase=pl.lit("second_order"))
-    rows = pl.concat([booked, redone, rest], how="diagonal_relaxed")
+    own = pl.concat([booked, redone], how="diagonal_relaxed")
+    known = blank_unknown(own, stops, attempts, edges.told(), held)
+    rows = pl.concat([known, rest], how="diagonal_relaxed")
     lasted = pl.col("to_ns") - pl.col("from_ns")
     told = rows.with_columns(
         pl.col("gpu_ns").cast(_TOTAL),
@@ -141,7 +153,7 @@ def _compute(frames: Frames, thresholds: Thresholds) -> Results:
 
 ANALYSIS: Final = Analysis(
     name="loss_phases",
-    version=2,
+    version=3,
     describes="Where the time of each interruption went, phase by phase",
     inputs=(
         Interruptions,

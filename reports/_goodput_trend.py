@@ -18,7 +18,8 @@ _PARTS: Final = (
     ("in steps that counted", "training_gpu_ns", "productive"),
     ("checkpoint stall", "checkpoint_stall_gpu_ns", "stalled"),
     ("done again or restart", "recompute_gpu_ns + restart_gpu_ns", "broken"),
-    ("spare or not known", "unallocated_gpu_ns + unattributed_gpu_ns", "unknown"),
+    ("spare or in repair", "unallocated_gpu_ns", "idle"),
+    ("not known", "unattributed_gpu_ns", "unknown"),
 )
 
 #: Columns that are still told apart on a phone; with more days, months are drawn.

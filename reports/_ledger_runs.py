@@ -21,8 +21,8 @@ PARTS: Final = {
     "waiting": "waiting",
     "stalled": "stalls: input, checkpoints",
     "broken": "restart, recompute",
-    "idle": "idle",
-    "unknown": "unattributed, unallocated",
+    "idle": "idle, unallocated",
+    "unknown": "unattributed",
 }
 
 #: Runs that the query of all runs gives.

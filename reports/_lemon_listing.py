@@ -6,6 +6,7 @@ import polars as pl
 
 from reports import _sql
 from reports._numbers import duration, grouped, significant
+from reports._partly import partly
 from reports._rate_shown import Row, chance
 from reports._runs import MOST_ROWS
 from reports._section import Column, Listing, Scope
@@ -14,14 +15,19 @@ from reports.dollars import dollars, in_words
 
 _SQL: Final = """\
 SELECT cluster, host, failures, expected, p_value, threshold_p_value, is_lemon,
-       equal_nodes_p_value, interruptions, lost_gpu_ns, causes, gpu_keys, serials
+       equal_nodes_p_value, exposure_ns, interruptions, lost_gpu_ns,
+       unknown_interruptions, causes, gpu_keys, serials
 FROM lemon_nodes
 ${where}ORDER BY p_value NULLS LAST, failures DESC, cluster, host"""
 
 _COLUMNS: Final = (
     Column("Node"),
     Column("Failures", "Incidents on it alone, while it was held.", is_number=True),
-    Column("Expected", "By the rate of all other nodes.", is_number=True),
+    Column(
+        "Expected",
+        "Failures of all other nodes over their time, times its own.",
+        is_number=True,
+    ),
     Column("By chance", "That a node of this fleet fails so often.", is_number=True),
     Column("Lemon"),
     Column("Interruptions", "Those that are laid to it.", is_number=True),
@@ -61,10 +67,12 @@ def where(nodes: pl.DataFrame) -> str:
 
 
 def cost(row: Row, scope: Scope) -> str:
-    """Return what the interruptions of a node cost; a dash where that is not known."""
+    """Return what the interruptions of a node cost, as far as it is known."""
     if row["lost_gpu_ns"] is None:
-        return "\N{EN DASH}"
-    return in_words(dollars(int(row["lost_gpu_ns"]), scope.price(row["run_id"] or "")))
+        return "not known"
+    lost = int(row["lost_gpu_ns"])
+    words = in_words(dollars(lost, scope.price(row["run_id"] or "")))
+    return partly(words, has_known=True, is_whole=not row["unknown_interruptions"])
 
 
 def _row(row: Row, scope: Scope) -> tuple[str, ...]:

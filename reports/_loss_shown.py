@@ -11,6 +11,7 @@ from analysis.loss_phases import PHASES, LossPhases
 from reports import _ledger, _ledger_shown
 from reports._ledger import Account
 from reports._numbers import duration
+from reports._partly import partly
 from reports._section import Scope
 from reports._words import plural
 from reports.dollars import NS_PER_GPU_HOUR, dollars, in_words
@@ -45,8 +46,18 @@ def of_stops(rows: pl.DataFrame) -> pl.DataFrame:
     )
 
 
+def unknown(rows: pl.DataFrame) -> dict[str, int]:
+    """Return of how many stops it is not known what each phase cost.
+
+    Args:
+        rows: Rows of `of_stops`.
+    """
+    blank = rows.filter(pl.col("gpu_ns").is_null())
+    return dict(blank.group_by("phase").agg(pl.len()).iter_rows())
+
+
 def accounts(rows: pl.DataFrame, scope: Scope) -> list[Account]:
-    """Return what each phase cost, in the order of phases.
+    """Return what each phase cost, as far as it is known, in the order of phases.
 
     Args:
         rows: Rows of `of_stops`.
@@ -64,6 +75,8 @@ def accounts(rows: pl.DataFrame, scope: Scope) -> list[Account]:
 def numbers(rows: pl.DataFrame, found: Sequence[Account]) -> pl.DataFrame:
     """Return, for each phase, how often it is known, mean, median and what it cost.
 
+    What it cost is null where that is known of no stop.
+
     Args:
         rows: Rows of `of_stops`.
         found: What `accounts` returns.
@@ -74,6 +87,7 @@ def numbers(rows: pl.DataFrame, found: Sequence[Account]) -> pl.DataFrame:
         known=took.count().cast(pl.Int64),
         mean_s=took.mean() / 1e9,
         median_s=took.median() / 1e9,
+        costed=pl.col("gpu_ns").count().cast(pl.Int64),
     )
     hours = [float(Decimal(one.gpu_ns) / NS_PER_GPU_HOUR) for one in found]
     order = pl.DataFrame(
@@ -85,8 +99,10 @@ def numbers(rows: pl.DataFrame, found: Sequence[Account]) -> pl.DataFrame:
         schema={"phase": pl.String, "gpu_hours": pl.Float64, "usd": pl.Float64},
     )
     told = order.join(each, on="phase", how="left", maintain_order="left")
+    cost = pl.when(pl.col("costed") > 0).then(pl.col("gpu_hours", "usd"))
     return told.select(
-        "phase", "stops", "known", "mean_s", "median_s", "gpu_hours", "usd"
+        *["phase", "stops", "known", "mean_s", "median_s", "costed"],
+        cost.name.keep(),
     )
 
 
@@ -97,14 +113,16 @@ def cost(rows: pl.DataFrame, scope: Scope) -> str:
         rows: Rows of LossPhases.
         scope: The prices.
     """
-    found = accounts(of_stops(rows), scope)
+    stops = of_stops(rows)
+    found, is_whole = accounts(stops, scope), not unknown(stops)
     if not any(one.gpu_ns for one in found):
-        return ""
+        return "" if is_whole else " What they cost is not known."
     shown = _ledger_shown.shown(found, _ledger.unit_for(_ledger.paid(found).gpu_ns))
     lost = _ledger_shown.together("lost", shown)
     most = max(shown, key=lambda one: one.gpu_ns)
     share = f"{most.said_share()} of it in the phase {most.category}"
-    return f" Lost: {lost.said_usd()}, {share}."
+    usd = partly(lost.said_usd(), has_known=True, is_whole=is_whole)
+    return f" Lost: {usd}, {share}."
 
 
 def second_order(rows: pl.DataFrame, scope: Scope) -> str:
@@ -123,11 +141,18 @@ def second_order(rows: pl.DataFrame, scope: Scope) -> str:
     )
     jobs = int(others["jobs_preempted"].sum())
     gpu_ns = int(others["gpu_ns"].cast(pl.Int128).sum())
-    return (
+    made_room = (
         f"Second-order cost: {plural(jobs, 'job')} of others had to make room for a"
-        f" restart and lost {duration(gpu_ns)} of GPU time ({in_words(usd)}), half an"
-        " hour each where they ran so long (an hourly checkpoint is assumed, arXiv"
-        " 2410.21680)."
+        " restart"
+    )
+    unsized = int(others["jobs_unsized"].fill_null(0).sum())
+    if unsized and not gpu_ns:
+        return f"{made_room}; what they lost is not known: nothing tells their size."
+    words = f"{duration(gpu_ns)} of GPU time ({in_words(usd)})"
+    lost = partly(words, has_known=True, is_whole=not unsized)
+    return (
+        f"{made_room} and lost {lost}, half an hour each where they ran so long (an"
+        " hourly checkpoint is assumed, arXiv 2410.21680)."
     )
 
 

@@ -9,6 +9,7 @@ from reports import _ledger, _ledger_shown, _loss_shown, _sql
 from reports._ledger import Unit
 from reports._ledger_shown import Shown
 from reports._numbers import THIN, duration, grouped
+from reports._partly import partly
 from reports._section import About, Chart, Column, Listing, Scope
 from reports._words import plural
 from reports.dollars import price_sql
@@ -16,6 +17,7 @@ from reports.dollars import price_sql
 _SQL: Final = """\
 SELECT phase, count(*) AS stops, count(duration_ns) AS known,
        avg(duration_ns) / 1e9 AS mean_s, median(duration_ns) / 1e9 AS median_s,
+       count(gpu_ns) AS costed,
        sum(gpu_ns) / 3.6e12 AS gpu_hours,
        sum(gpu_ns::DOUBLE * $price) / 3.6e12 AS usd
 FROM loss_phases
@@ -30,7 +32,8 @@ _ABOUT: Final = About(
     source="the ledger's restart and recompute, cut where job list and logs tell;"
     " phases as in SemiAnalysis 2026 and arXiv 2410.21680",
     blind_spots="Without a sign in any log all time until the end counts as hang. Time"
-    " in a queue costs nothing where only allocated GPUs are paid for.",
+    " in a queue costs nothing where only allocated GPUs are paid for. Without steps"
+    " nobody knows how long a run hung: such phases are not in the sum.",
 )
 
 _COLUMNS: Final = (
@@ -60,7 +63,6 @@ def chart(rows: pl.DataFrame, scope: Scope) -> list[Chart]:
     unit = _ledger.unit_for(_ledger.paid(found).gpu_ns)
     shown = _ledger_shown.shown(found, unit)
     lost = _ledger_shown.together("lost", shown)
-    count = stops.select("run_id", "attempt", "stop").unique().height
     return [
         Chart(
             name="interruptions-cost",
@@ -72,9 +74,18 @@ def chart(rows: pl.DataFrame, scope: Scope) -> list[Chart]:
             numbers=_loss_shown.numbers(stops, found),
             sql=_query(scope),
             about=_ABOUT,
-            sample=f"{plural(count, 'unplanned interruption')}, every GPU paid for",
+            sample=_sample(stops),
         )
     ]
+
+
+def _sample(stops: pl.DataFrame) -> str:
+    """Return how many stops there were, and of how many something is not known."""
+    stop = ["run_id", "attempt", "stop"]
+    count = stops.select(stop).n_unique()
+    blank = stops.filter(pl.col("gpu_ns").is_null()).select(stop).n_unique()
+    partial = f"; of {blank} not all that they cost is known" if blank else ""
+    return f"{plural(count, 'unplanned interruption')}, every GPU paid for{partial}"
 
 
 def listings(rows: pl.DataFrame, scope: Scope) -> list[Listing]:
@@ -93,12 +104,16 @@ def listings(rows: pl.DataFrame, scope: Scope) -> list[Listing]:
     shown = _ledger_shown.shown(found, unit)
     told = _loss_shown.numbers(stops, found).to_dicts()
     total = _ledger_shown.together("all", shown)
+    blank = _loss_shown.unknown(stops)
     return [
         Listing(
             title="Phases of unplanned interruptions",
             columns=_COLUMNS,
-            rows=[_row(row, one, unit) for row, one in zip(told, shown, strict=True)],
-            total=("all", "", "", "", "", *_amounts(total, unit)),
+            rows=[
+                (*_cells(row), *_amounts(one, unit, is_whole=one.category not in blank))
+                for row, one in zip(told, shown, strict=True)
+            ],
+            total=("all", "", "", "", "", *_amounts(total, unit, is_whole=not blank)),
             sql=_query(scope),
         )
     ]
@@ -134,21 +149,24 @@ def _bar(one: Shown, meaning: str, start_ns: int, unit: Unit) -> dict[str, str |
     }
 
 
-def _row(row: dict[str, object], one: Shown, unit: Unit) -> tuple[str, ...]:
+def _cells(row: dict[str, object]) -> tuple[str, ...]:
+    phase = str(row["phase"])
     return (
-        one.category,
-        _loss_shown.WORDS[one.category][0],
+        phase,
+        _loss_shown.WORDS[phase][0],
         _took(row["mean_s"]),
         _took(row["median_s"]),
         f"{row['known']} of {row['stops']}",
-        *_amounts(one, unit),
     )
 
 
-def _amounts(one: Shown, unit: Unit) -> tuple[str, str]:
+def _amounts(one: Shown, unit: Unit, *, is_whole: bool) -> tuple[str, str]:
     if not one.gpu_ns:
-        return "0", "0"
-    return f"{grouped(one.time)}{THIN}{unit.letter}", grouped(one.usd)
+        none = "0" if is_whole else "not known"
+        return none, none
+    amounts = f"{grouped(one.time)}{THIN}{unit.letter}", grouped(one.usd)
+    time, usd = (partly(said, has_known=True, is_whole=is_whole) for said in amounts)
+    return time, usd
 
 
 def _took(seconds: object) -> str:

@@ -1,6 +1,7 @@
 """Accounts that a repair could empty: each an upper bound of what it saves."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from decimal import Decimal
 from typing import Final
 
@@ -10,13 +11,14 @@ from analysis import Frames
 from analysis.interruptions import Interruptions
 from analysis.loss_phases import LossPhases
 from analysis.overlap import Overlap
-from reports import _ledger, _ledger_shown
+from reports import _causes, _ledger, _ledger_shown
 from reports._ledger_shown import Shown
 from reports._numbers import percent
+from reports._partly import partly
 from reports._repair import TITLES, Repair
 from reports._savings import Saving, saving
 from reports._section import Scope
-from reports._words import listed, name, plural, said
+from reports._words import name, plural
 from reports.dollars import dollars, in_words
 
 #: Below this many interruptions their causes are anecdotes.
@@ -52,43 +54,49 @@ def broken(rows: pl.DataFrame, frames: Frames, scope: Scope) -> Iterator[Repair]
         )
         seen = stops.select("component", "category").collect()
         if seen.height:
-            phases = _phases(rows, run_id, frames, scope)
-            saved = phases or _saved(rows, run_id, _OF_STOPS, frames, scope)
+            saved, is_whole = _phases(rows, run_id, frames, scope)
             alone = len(scope.provenance.run_ids) == 1
-            yield _broken_one("" if alone else f" of {name(run_id)}", saved, seen)
+            repair = _broken_one(
+                "" if alone else f" of {name(run_id)}",
+                saved or _saved(rows, run_id, _OF_STOPS, frames, scope),
+                seen,
+            )
+            yield repair if is_whole else replace(repair, is_bound=False)
 
 
 def _phases(
     rows: pl.DataFrame, run_id: str, frames: Frames, scope: Scope
-) -> Saving | None:
-    """Return what unplanned stops of a run cost, None where no phase is known.
+) -> tuple[Saving | None, bool]:
+    """Return what unplanned stops of a run cost, and whether that is known wholly.
 
-    The accounts that stops fill hold more: the first start, and the end.
+    None where no phase is known. The accounts that stops fill hold more: the first
+    start, and the end.
     """
-    lost = (
+    gpu_ns = LossPhases.gpu_ns.col
+    lost, blank = (
         frames[LossPhases]
         .filter(LossPhases.run_id.col == run_id, LossPhases.account.col.is_not_null())
         .filter(LossPhases.stop.col.is_not_null() & ~LossPhases.planned.col)
-        .select(LossPhases.gpu_ns.col.cast(pl.Int128).sum())
+        .select(gpu_ns.cast(pl.Int128).sum(), blank=gpu_ns.null_count())
         .collect()
-        .item()
+        .row(0)
     )
     paid = int(rows.filter(pl.col("run_id") == run_id)["gpu_ns"].sum())
     if not lost or not paid:
-        return None
+        return None, not blank
     usd = dollars(int(lost), scope.price(run_id))
     share = percent(Decimal(int(lost)) / paid)
-    return saving(usd, (in_words(usd), share), run_id, frames, scope)
+    said = partly(in_words(usd), has_known=True, is_whole=not blank)
+    return saving(usd, (said, share), run_id, frames, scope), not blank
 
 
 def _broken_one(of_run: str, saved: Saving, seen: pl.DataFrame) -> Repair:
     causes = seen.select(cause=pl.coalesce("component", "category")).to_series()
-    counts = causes.value_counts().sort(["count", "cause"], descending=[True, False])
-    most = [f"{count} by {said(name(cause))}" for cause, count in counts.iter_rows()]
     few = seen.height < _FEW
     provided = seen["category"].is_in(_PROVIDED).any()
     return Repair(
-        what=f"prevent {plural(seen.height, 'interruption')}{of_run} ({listed(most)})",
+        what=f"prevent {plural(seen.height, 'interruption')}{of_run}"
+        f" ({_causes.caused(causes)})",
         saves=saved,
         is_bound=True,
         confidence="low: fewer than 5" if few else "good",

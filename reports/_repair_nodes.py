@@ -9,6 +9,7 @@ import polars as pl
 from analysis import Frames
 from analysis.lemon_nodes import LemonNodes
 from reports._numbers import percent, significant
+from reports._partly import partly
 from reports._repair import TITLES, Repair
 from reports._savings import saving
 from reports._section import Scope
@@ -41,7 +42,9 @@ def lemons(rows: pl.DataFrame, frames: Frames, scope: Scope) -> Iterator[Repair]
         if saved <= 0:
             continue
         usd = dollars(saved, scope.price(row["run_id"]))
-        words = (in_words(usd), percent(Decimal(saved) / whole))
+        is_whole = not row["unknown_interruptions"]
+        said = partly(in_words(usd), has_known=True, is_whole=is_whole)
+        words = (said, percent(Decimal(saved) / whole))
         yield Repair(
             what=f"replace node {name(row['host'], 40)}:"
             f" {plural(row['failures'], 'failure')},"

@@ -54,7 +54,8 @@ def chart(stops: pl.DataFrame, scope: Scope) -> list[Chart]:
             numbers=numbers,
             sql=_query(length, scope),
             about=_ABOUT,
-            sample=f"{plural(stops.height, 'interruption')} in {columns}",
+            sample=f"{plural(int(numbers['stops'].sum()), 'interruption')} in"
+            f" {columns}",
             legend=colours,
         )
     ]

@@ -6,16 +6,20 @@ import polars as pl
 
 from reports import _sql
 from reports._numbers import duration, grouped, utc
+from reports._partly import partly
 from reports._runs import MOST_ROWS
 from reports._section import Column, Listing, Scope
 from reports._words import name, plural, said
 from reports.dollars import dollars, in_words
 
 _SQL: Final = """\
-SELECT i.*, CAST(p.gpu_ns AS DOUBLE) / 3.6e12 AS gpu_hours
+SELECT i.*, CAST(p.gpu_ns AS DOUBLE) / 3.6e12 AS gpu_hours, p.unknown_phases
 FROM interruptions AS i LEFT JOIN (
-  SELECT run_id, attempt, stop, sum(gpu_ns) AS gpu_ns FROM loss_phases
-  WHERE account IS NOT NULL GROUP BY ALL) AS p USING (run_id, attempt, stop)
+  SELECT run_id, attempt, stop, count(*) - count(gpu_ns) AS unknown_phases,
+         CASE WHEN sum(gpu_ns) > 0 OR unknown_phases = 0 THEN sum(gpu_ns) END AS gpu_ns
+  FROM loss_phases
+  WHERE account IS NOT NULL GROUP BY run_id, attempt, stop) AS p
+  USING (run_id, attempt, stop)
 ${where}ORDER BY coalesce(decided_ns, last_step_end_ns) DESC, run_id, attempt, stop"""
 
 
@@ -76,7 +80,10 @@ def listings(stops: pl.DataFrame, phases: pl.DataFrame, scope: Scope) -> list[Li
 
 def _costs(phases: pl.DataFrame) -> pl.DataFrame:
     own = phases.filter(pl.col("account").is_not_null()).drop_nulls("stop")
-    return own.group_by(_STOP).agg(pl.col("gpu_ns").cast(pl.Int128).sum())
+    return own.group_by(_STOP).agg(
+        pl.col("gpu_ns").cast(pl.Int128).sum(),
+        unknown=pl.col("gpu_ns").null_count(),
+    )
 
 
 def _row(row: dict[str, object], scope: Scope) -> tuple[str, ...]:
@@ -108,7 +115,7 @@ def _cause(row: dict[str, object]) -> str:
 
 def _cost(row: dict[str, object], scope: Scope) -> str:
     gpu_ns = row["gpu_ns"]
-    is_known = bool(gpu_ns) or row["last_step_end_ns"] is not None
-    if not isinstance(gpu_ns, int) or not is_known:
+    if not isinstance(gpu_ns, int):
         return "not known"
-    return in_words(dollars(gpu_ns, scope.price(str(row["run_id"]))))
+    words = in_words(dollars(gpu_ns, scope.price(str(row["run_id"]))))
+    return partly(words, has_known=gpu_ns > 0, is_whole=not row["unknown"])

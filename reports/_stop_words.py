@@ -10,6 +10,9 @@ from reports._words import listed, plural, said
 #: Levels whose name says too little.
 _LEVELS: Final = {"line": "failure line"}
 
+#: Codes that are named; one more is, too, where it is the last.
+_CODES: Final = 3
+
 _INFERRED: Final = (
     " A failure line counts where its code was inferred from words, too ('fallen off"
     " the bus' without an Xid)."
@@ -68,7 +71,12 @@ def _incidents(incidents: pl.DataFrame) -> str:
         .value_counts()
         .sort(["count", "code"], descending=[True, False])
     )
-    codes = [f"{said(code)[:40]} ({count})" for code, count in counts.iter_rows()]
+    rows = list(counts.iter_rows())
+    named = len(rows) if len(rows) <= _CODES + 1 else _CODES
+    codes = [f"{said(code)[:40]} ({count})" for code, count in rows[:named]]
+    if rows[named:]:
+        rest = sum(count for _, count in rows[named:])
+        codes.append(f"{plural(len(rows) - named, 'more code')} ({rest})")
     others = incidents.height - roots.height
     beside = (
         f" {plural(others, 'incident')} more are cascades, symptoms or user errors."
@@ -76,7 +84,7 @@ def _incidents(incidents: pl.DataFrame) -> str:
         else ""
     )
     seen = plural(roots.height, "root cause")
-    return f"{seen} in the logs: {listed(codes)}.{beside}"
+    return f"{seen} in the logs: {listed(codes, _CODES + 1)}.{beside}"
 
 
 def _planned(stops: pl.DataFrame) -> str:

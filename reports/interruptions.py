@@ -14,6 +14,7 @@ from ingest.tables import GroupStatus, Jobs
 from reports import (
     _attempt_lanes,
     _blind_jobs,
+    _causes,
     _loss_shown,
     _loss_waterfall,
     _rate_charts,
@@ -26,7 +27,7 @@ from reports import (
 )
 from reports._numbers import duration
 from reports._section import Chart, Content, Scope, Section
-from reports._words import listed, plural, said
+from reports._words import plural
 
 #: Attempts that are still told apart on a phone.
 _MOST_ATTEMPTS: Final = 100
@@ -96,19 +97,8 @@ def _heading(stops: pl.DataFrame, attempts: pl.DataFrame, rates: pl.DataFrame) -
         return "No run was seen, so that nothing is known to have been interrupted."
     if unplanned.is_empty():
         return f"{plural(runs, 'run')} ran without an unplanned interruption."
-    counts = (
-        unplanned["category"]
-        .value_counts()
-        .sort(["count", "category"], descending=[True, False])
-    )
-    causes = listed([_caused(*row) for row in counts.iter_rows()])
     seen = plural(unplanned.height, "interruption")
-    return f"{seen}: {causes}.{_mtbf(rates)}"
-
-
-def _caused(cause: str, count: int) -> str:
-    by = "" if cause == "unattributed" else "by "
-    return f"{count} {by}{said(cause)}"
+    return f"{seen}: {_causes.caused(unplanned['category'])}.{_mtbf(rates)}"
 
 
 def _mtbf(rates: pl.DataFrame) -> str:

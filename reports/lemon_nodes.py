@@ -62,10 +62,13 @@ def _heading(nodes: pl.DataFrame, scope: Scope) -> str:
     first = nodes.row(0, named=True)
     if lemons:
         more = f" {plural(len(lemons) - 1, 'more', 'more')}." if len(lemons) > 1 else ""
+        cost = f": {_lemon_listing.cost(first, scope)}."
+        if first["lost_gpu_ns"] is None:
+            cost = "; what that cost is not known."
         return (
             f"{name(first['host'], 30)} failed {plural(first['failures'], 'time')}"
-            f" where {significant(first['expected'], 2)} are expected, {_odds(first)}:"
-            f" {_lemon_listing.cost(first, scope)}.{more}"
+            f" where {significant(first['expected'], 2)} are expected,"
+            f" {_odds(first)}{cost}{more}"
         )
     if first["p_value"] is None:
         failed = plural(nodes.height, "node")
@@ -92,14 +95,29 @@ def _fleets(nodes: pl.DataFrame) -> list[str]:
     return [
         (
             f"{name(row['cluster'], 30)}: {plural(row['fleet_failures'], 'failure')} of"
-            f" {grouped(row['fleet_nodes'])} nodes; their rates differ by"
-            f" {percent(row['fleet_variation_ratio'])} of the mean, which the"
-            " probability of each node allows for. A node is named below"
+            f" {grouped(row['fleet_nodes'])} nodes; {_spread(row)}. The probability of"
+            " each node allows for that. A node is named below"
             f" {chance(row['threshold_p_value'])}, so that one in 20 healthy fleets"
             " names any."
         )
         for row in tested.to_dicts()
     ]
+
+
+def _spread(row: Row) -> str:
+    """Say by how much the rates of nodes differ, or that nobody can tell."""
+    low, high = row["fleet_variation_low_ratio"], row["fleet_variation_high_ratio"]
+    if not low and high is None:
+        return "by how much their rates differ is not told by so few"
+    if not low:
+        return (
+            "nothing shows that their rates differ, and they may by up to"
+            f" {percent(high)} of the mean"
+        )
+    told = percent(row["fleet_variation_ratio"])
+    to = f"{percent(low)} or more" if high is None else f"{percent(low)} to"
+    end = "" if high is None else f" {percent(high)}"
+    return f"their rates differ by {told} of the mean (95 %: {to}{end})"
 
 
 SECTION: Final = Section(

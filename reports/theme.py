@@ -89,7 +89,7 @@ MEANING_OF_ACCOUNT: Final[Mapping[str, Meaning]] = {
     "idle": "idle",
     "recompute": "broken",
     "restart": "broken",
-    "unallocated": "unknown",
+    "unallocated": "idle",
     "unattributed": "unknown",
 }
 

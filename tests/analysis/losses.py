@@ -41,7 +41,10 @@ def sums(rows: pl.LazyFrame) -> dict[tuple[str, str], int]:
     return {(run, account): n for run, account, n in found.collect().iter_rows()}
 
 
-def phases(frames: Frames) -> dict[str, tuple[int | None, int]]:
-    """Length and GPU time of each phase of the only stop. [ns]"""
+def phases(frames: Frames) -> dict[str, tuple[int | None, int | None]]:
+    """Length and GPU time of each phase of the only stop; None: not known. [ns]"""
     rows = frames[LossPhases].select("phase", "duration_ns", "gpu_ns").collect()
-    return {phase: (took, int(paid)) for phase, took, paid in rows.iter_rows()}
+    return {
+        phase: (took, None if paid is None else int(paid))
+        for phase, took, paid in rows.iter_rows()
+    }
