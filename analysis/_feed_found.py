@@ -109,7 +109,7 @@ def judge(
     spans = _of(gone.spans, kept)
     walked = swept(spans, PASS, ("step", "attempt"))
     free = holes(walked)
-    passes = passes_of(spans, free)
+    passes = passes_of(spans, free, kept)
     over = ended(passes, spans, free, order)
     crossed = rereads(walked, PASS, "step")
     twice, filling = again(crossed, _of(gone.twice, kept), passes, kept)

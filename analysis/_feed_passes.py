@@ -22,16 +22,21 @@ _FEW_SAMPLES: Final = 8
 #: one by one, or its ends are counted as inside: no hole says anything then.
 SPARSE_FROM: Final = 0.1
 
-#: Holes that are never too many. [1]
+#: Holes that are never too many, and those up to which a short pass is judged: where
+#: numbers have gaps everywhere, more than that share of its batches ends in one. [1]
 _FEW_HOLES: Final = 2
+_SHORT_HOLES: Final = 10
 
 
-def passes_of(spans: pl.DataFrame, holes: pl.DataFrame) -> pl.DataFrame:
+def passes_of(
+    spans: pl.DataFrame, holes: pl.DataFrame, kept: pl.DataFrame
+) -> pl.DataFrame:
     """Return what is known of each pass.
 
     Args:
         spans: Kept samples of each step: PASS, step, first, after.
         holes: What `holes` finds among them.
+        kept: Kept steps: run_id, step, expected (replicas).
 
     Returns:
         Columns of PASS; steps_count, first_step, last_step, covered (samples), most
@@ -48,13 +53,16 @@ def passes_of(spans: pl.DataFrame, holes: pl.DataFrame) -> pl.DataFrame:
         .sort(*PASS, "step")
     )
     before = pl.col("after").shift(1).over(PASS)
-    measured = steps.with_columns(_follows=pl.col("first") >= before)
+    measured = steps.with_columns(_follows=pl.col("first") >= before).join(
+        kept.select("run_id", "step", "expected"), on=["run_id", "step"], how="left"
+    )
     passes = measured.group_by(PASS).agg(
         steps_count=pl.len().cast(pl.Int64),
         first_step=pl.col("step").min(),
         last_step=pl.col("step").max(),
         most=pl.col("samples").max(),
         lowest=pl.col("first").min(),
+        _batches=pl.col("expected").sum(),
         _joined=(pl.col("samples") - pl.col("spans")).sum(),
         _could=(pl.col("samples") - 1).sum(),
         _pairs=pl.col("_follows").count(),
@@ -75,11 +83,12 @@ def _judged(passes: pl.DataFrame) -> pl.DataFrame:
     follows = ordered >= ORDERED_FROM * pairs
     joins = (could >= _FEW_SAMPLES) & (joined >= JOINED_FROM * could)
     alone = (could < _FEW_SAMPLES) & (pairs >= _FEW_PAIRS)
-    limit = (SPARSE_FROM * pl.col("steps_count")).clip(_FEW_HOLES)
+    short = (SPARSE_FROM * pl.col("_batches")).clip(_FEW_HOLES, _SHORT_HOLES)
+    limit = pl.max_horizontal(SPARSE_FROM * pl.col("steps_count"), short)
     return passes.with_columns(
         is_ordered=follows & (joins | alone),
         is_dense=pl.col("holes_count") <= limit,
-    ).drop("_pairs", "_ordered", "_joined", "_could")
+    ).drop("_pairs", "_ordered", "_joined", "_could", "_batches")
 
 
 def covered(spans: pl.DataFrame, by: tuple[str, ...]) -> pl.DataFrame:

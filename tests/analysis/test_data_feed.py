@@ -178,6 +178,31 @@ def test_numbers_that_leave_gaps_everywhere_blame_nobody() -> None:
     assert "sample_to is the last sample of the batch" in found.blind
 
 
+@pytest.mark.parametrize("replicas", [2, 4, 8])
+def test_a_short_feed_that_left_out_a_few_places_tells_all(replicas: int) -> None:
+    # 24 steps; a replica of steps 3, 9 and 15 drops the last two of its samples
+    dropped = {(3, 1), (9, 0), (15, 1)}
+    feed = Feed(seed=1, replicas=replicas, batch=4, steps=24)
+    short = [
+        row
+        | {"sample_to": row["sample_to"] - 2 * ((row["step"], row["rank"]) in dropped)}
+        for row in rows(feed)
+    ]
+    found = audit(short)
+    assert found.verdict == "violations"
+    assert found.faults["kind"].to_list() == ["left_out"] * 3
+    assert found.faults["samples_count"].sum() == 6
+    assert "gaps" not in found.blind
+
+
+@pytest.mark.parametrize("steps", [4, 24])
+def test_a_short_feed_whose_batches_all_end_in_a_gap_blames_nobody(steps: int) -> None:
+    feed = rows(Feed(seed=1, replicas=2, batch=4, steps=steps))
+    found = audit([row | {"sample_to": row["sample_to"] - 1} for row in feed])
+    assert found.told == []
+    assert "sample_to is the last sample of the batch" in found.blind
+
+
 def test_a_new_pass_without_an_epoch_is_no_repeat() -> None:
     passes = [r | {"epoch": None} for r in rows(Feed(**FEED, datasets=(("a", 777),)))]
     found = audit(passes)
