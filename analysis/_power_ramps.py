@@ -105,8 +105,8 @@ def _measured(points: int, window_ns: int) -> list[pl.Expr]:
     return [
         ramp.max().clip(0).alias("ramp_up_w_per_s"),
         ramp.quantile(0.99, "linear").clip(0).alias("ramp_up_p99_w_per_s"),
-        (-ramp.min()).clip(0).alias("ramp_down_w_per_s"),
-        (-ramp.quantile(0.01, "linear")).clip(0).alias("ramp_down_p99_w_per_s"),
+        (0.0 - ramp.min()).clip(0).alias("ramp_down_w_per_s"),
+        (0.0 - ramp.quantile(0.01, "linear")).clip(0).alias("ramp_down_p99_w_per_s"),
         (power - low).max().alias("rise_w"),
         (high - power).max().alias("fall_w"),
         (high - low).max().alias("dynamic_range_w"),

@@ -5,6 +5,7 @@ from typing import Final
 import polars as pl
 
 from analysis._power_ramps import AVERAGED_NS
+from ingest.phrases import phrase
 from ingest.times import SECOND_NS
 
 #: Limits by name, and what a run card calls each.
@@ -124,10 +125,26 @@ def judged(rows: pl.DataFrame) -> pl.DataFrame:
         .then(pl.lit("pass"))
         .otherwise(pl.lit("not_observable"))
     )
-    even_so = pl.concat_str(
-        "reason", pl.lit("; what it shows is beyond the limit even so")
-    )
-    is_even_so = is_surely & ~pl.col("observable")
     return rows.with_columns(
-        verdict=verdict, reason=pl.when(is_even_so).then(even_so).otherwise("reason")
+        verdict=verdict, reason=_why(is_surely, is_broken & ~pl.col("observable"))
+    )
+
+
+def _why(is_surely: pl.Expr, is_above: pl.Expr) -> pl.Expr:
+    """Return why a limit is not observable, and why what is beyond it is no breach."""
+    even_so = phrase("{}; what it shows is beyond the limit even so", "reason")
+    certain = pl.col("at_least").round(0).cast(pl.Int64)
+    slower = phrase(
+        "{}; with all the time that it may have taken, {} {} is certain",
+        *("reason", certain, "unit"),
+    )
+    other = phrase("{}; with what is hidden, the share may be smaller", "reason")
+    return (
+        pl.when(~is_above)
+        .then("reason")
+        .when(is_surely)
+        .then(even_so)
+        .when(certain.is_not_null())
+        .then(slower)
+        .otherwise(other)
     )

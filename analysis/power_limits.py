@@ -49,7 +49,8 @@ class PowerLimits(Table):
     )
     verdict = c.choice(
         "`pass` only where the sensor would have shown a breach; `fail` where it showed"
-        " one, even if it cannot show all.",
+        " one, or where what it showed is beyond the limit over the longest time that"
+        " it may have taken: the window, a refresh, and the time of averaging.",
         ("pass", "fail", "not_observable", "no_limit"),
     )
     reason = c.text("Why it is not observable, or what is known all the same.")
@@ -103,9 +104,10 @@ def _limits(
 
 ANALYSIS: Final = Analysis(
     name="power_limits",
-    version=1,
+    version=2,
     describes="Whether the power of each run keeps the limits that a site sets",
     inputs=(PowerSwings, PowerBands, PowerShapes, RunCards),
+    needs=(PowerSwings, PowerBands, PowerShapes),
     outputs=(PowerLimits,),
     compute=check_limits,
     thresholds={f"power_limit_{name}": value for name, value in DEFAULTS.items()},

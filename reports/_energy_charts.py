@@ -4,6 +4,7 @@ from typing import Final
 
 import polars as pl
 
+from ingest.phrases import phrase
 from reports import _sql
 from reports._numbers import THIN, compact, percent
 from reports._section import About, Chart, Scope
@@ -30,9 +31,13 @@ _ABOUT: Final = About(
     " trapezoid rule over real time stamps, nothing across gaps. Mean: energy over time"
     " measured. Highest reading: the greatest of instant and averaged power.",
     source="NVML energy counter; trapezoid rule",
-    blind_spots="GPU boards only, unless a level says otherwise: hosts, fans and"
-    " cooling are not in it.",
+    blind_spots="What was drawn in time without samples is not in a bar: a GPU that was"
+    " measured for less time than the others is not thriftier. GPU boards only, unless"
+    " a level says otherwise: hosts, fans and cooling are not in it.",
 )
+
+#: Coverage below which a bar says that it is of a part of the time. [1]
+COVERED: Final = 0.995
 
 #: Units that the largest bar is said in, from how many joules on. [J]
 _UNITS: Final = ((3.6e6, "kWh"), (1e3, "kJ"), (1.0, "J"))
@@ -115,12 +120,15 @@ def _numbers(measured: pl.DataFrame, *, by_host: bool) -> pl.DataFrame:
 
 def _drawn(numbers: pl.DataFrame, size: float, unit: str) -> pl.DataFrame:
     amount = pl.col("energy_j") / size
+    said = said_by(amount, lambda found: f"{compact(found)}{THIN}{unit}")
+    part = phrase(" in {} of the time", said_by("coverage_ratio", percent))
+    is_part = (pl.col("coverage_ratio") < COVERED).fill_null(value=False)
     return numbers.select(
         who=named("who"),
         label=said_by("who", short),
         meaning=pl.lit("power"),
         value=amount,
-        text=said_by(amount, lambda found: f"{compact(found)}{THIN}{unit}"),
+        text=pl.concat_str(said, pl.when(is_part).then(part).otherwise(pl.lit(""))),
         mean=said_by("mean_w", compact).fill_null("not known"),
         peak=said_by("peak_w", compact).fill_null("not known"),
         covered=said_by("coverage_ratio", percent),

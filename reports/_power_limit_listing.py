@@ -47,8 +47,9 @@ def listings(rows: pl.DataFrame, scope: Scope) -> list[Listing]:
                 Column("Run"),
                 Column(
                     "Seen",
-                    "Greatest rise or fall within the window over its length; range in"
-                    " a minute; share of AC energy in the band.",
+                    "Greatest rise or fall from any moment to any other within the"
+                    " window, over its length; range in a minute; share of AC energy"
+                    " in the band.",
                     is_number=True,
                 ),
                 Column("Allowed", "Run card, else settings.", is_number=True),
@@ -74,5 +75,5 @@ def _row(row: dict[str, object]) -> tuple[str, ...]:
         speak(allowed) if isinstance(allowed, float) else "none set",
         said(str(row["limit_basis"])),
         said(str(row["verdict"])),
-        name(str(row["reason"]), 110) if row["reason"] else "",
+        name(str(row["reason"]), 170) if row["reason"] else "",
     )

@@ -27,7 +27,9 @@ WHERE ramp_w_per_s IS NOT NULL
 ORDER BY window_ns, direction DESC"""
 
 _RAMPS: Final = About(
-    definition="Greatest (P(t) - P(t - w)) / w of the GPUs together, up and down.",
+    definition="Greatest (P(t) - P(t - w)) / w of the GPUs together, up and down."
+    " Limits are held against the greatest rise or fall from any moment to any other"
+    " within w, over w: never less, and more where power went up and came down again.",
     source="ramp rates as in arXiv 2508.14318",
     blind_spots="A swing whose period divides the window has no ramp over it: see the"
     " range in the same window. Grey bars are what a sensor showed that cannot show it"
@@ -61,7 +63,6 @@ def ramps(rows: pl.DataFrame, gpus: int) -> list[Chart]:
             said_by("ramp_w_per_s", ramp),
             pl.when(is_seen).then(pl.lit("")).otherwise(pl.lit(", not observable")),
         ),
-        brief=said_by("ramp_w_per_s", ramp),
     )
     return [
         Chart(

@@ -47,10 +47,14 @@ def load(shape: dict[str, object]) -> str:
     Args:
         shape: Row of PowerShapes.
     """
+    covered = (
+        "every sampled GPU was covered for {} of the time, and power together is told"
+        " of that time alone: its mean is not that of each GPU, added up"
+    )
     told = [
         (shape["load_factor_ratio"], "the mean is {} of the peak (load factor)"),
         (shape["coincidence_ratio"], "the peak is {} of the GPUs' peaks added up"),
-        (shape["coverage_ratio"], "every sampled GPU was covered for {} of the time"),
+        (shape["coverage_ratio"], covered),
     ]
     parts = [
         text.format(percent(value)) for value, text in told if isinstance(value, float)
@@ -117,15 +121,21 @@ def verdicts(limits: pl.DataFrame) -> str:
         return "no limit is set"
     counts = dict(set_by["verdict"].value_counts().iter_rows())
     parts = [
-        text.format(n=counts[verdict], of=set_by.height)
+        text.format(n=counts[verdict], of=set_by.height, **_verbs(counts[verdict]))
         for verdict, text in (
-            ("fail", "{n} of {of} checks of limits fail"),
-            ("not_observable", "{n} of {of} are not observable"),
-            ("pass", "{n} of {of} pass"),
+            ("fail", "{n} of {of} checks of limits {fail}"),
+            ("not_observable", "{n} of {of} {are} not observable"),
+            ("pass", "{n} of {of} {pass_}"),
         )
         if counts.get(verdict)
     ]
     return ", ".join(parts)
+
+
+def _verbs(count: int) -> dict[str, str]:
+    if count == 1:
+        return {"fail": "fails", "are": "is", "pass_": "passes"}
+    return {"fail": "fail", "are": "are", "pass_": "pass"}
 
 
 def number(value: object) -> str:

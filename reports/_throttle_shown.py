@@ -110,9 +110,18 @@ _COLUMNS: Final = (
     Column("Run"),
     Column("Cause"),
     Column("Time", "Time throttled.", is_number=True),
-    Column("Share", "Of the time observed.", is_number=True),
+    Column(
+        "Share",
+        "Of all the time observed, with and without load; what speaks for a slow GPU"
+        " is of the steps in which it was slow.",
+        is_number=True,
+    ),
     Column("Known by"),
-    Column("Clock MHz", "Mean under load.", is_number=True),
+    Column(
+        "Clock MHz",
+        "Mean under load over the whole run; what speaks for a slow GPU is a median.",
+        is_number=True,
+    ),
     Column("Mean W", "Under load.", is_number=True),
     Column("Slower by", "Own work over its peers', less one.", is_number=True),
     Column("Held up", "GPU time that this cost all ranks.", is_number=True),

@@ -101,7 +101,8 @@ def _heading(
         return f"Power of the {gpus}{of_run} together is never known{told}."
     return (
         f"{gpus}{of_run} together drew {_power_words.watts(mean)} and swung by"
-        f" {_power_words.watts(moved)}{_hidden(swings)}{told}."
+        f" {_power_words.watts(moved)} (1st to 99th percentile)"
+        f"{_hidden(swings)}{told}."
     )
 
 

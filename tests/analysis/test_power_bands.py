@@ -56,7 +56,7 @@ def test_two_swings_of_one_size_have_half_each(low: float, high: float) -> None:
 @pytest.mark.parametrize("every_s", [0.1, 0.13, 0.24, 0.45, 0.9])
 @pytest.mark.parametrize("column", ["power_instant_w", "power_average_w"])
 def test_no_rate_of_readings_changes_the_share(every_s: float, column: str) -> None:
-    # swings of one size at a tenth and at nine tenths of what readings show
+    # swings of one size at 0.3 and at 0.85 of the highest that readings show
     highest = 0.5 / every_s
     if column == "power_average_w":
         highest = min(highest, 0.8)

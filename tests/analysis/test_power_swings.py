@@ -171,6 +171,29 @@ def test_a_breach_that_is_seen_although_much_is_hidden_fails() -> None:
     assert reason.endswith("what it shows is beyond the limit even so")
 
 
+def test_what_is_beyond_a_limit_and_no_breach_says_why() -> None:
+    # up by 600 W from one second to the next, and then some swinging
+    at = np.arange(0.0, 120)
+    watts = np.where(at < 60, 100.0, 700.0 + 5 * np.sin(at))
+    power = sampled("power_instant_w", watts, 1)
+    limits = card(ramp_up_w_per_s=400, band_energy_ratio=0.001)
+    found = {
+        (row["limit_name"], row["window_ns"]): row
+        for row in measure(frames_of(power, 120, cards=limits))[PowerLimits]
+    }
+    second, band = found["ramp_up", S], found["band_energy", None]
+    assert second["verdict"] == band["verdict"] == "not_observable"
+    assert second["measured"] > 400
+    assert second["reason"] == (
+        "a new value every 1 s is too rare for 1 s; with all the time that it may have"
+        " taken, 299 W/s is certain"
+    )
+    assert band["reason"] == (
+        "the sensor shows nothing above 0.5 Hz; with what is hidden, the share may be"
+        " smaller"
+    )
+
+
 def test_a_scrape_of_thirty_seconds_shows_no_ramp_of_one() -> None:
     power = sampled("power_average_w", wave(np.arange(40.0) / 7), 30)
     found = measure(frames_of(power, 1_200, cards=card(ramp_up_w_per_s=1)))
@@ -239,6 +262,16 @@ def test_power_is_not_known_while_a_gpu_that_is_sampled_is_not_covered() -> None
     assert shape["devices_count"] == 2
     known = [row["coverage_ratio"] for row in found[PowerProfiles]]
     assert min(known) == 0
+
+
+def test_a_reading_from_before_the_run_is_in_force_when_it_starts() -> None:
+    # read every 10 s, from 5 s before the run on until 5 s after it
+    frames = frames_of(sampled("power_instant_w", np.full(13, 100.0), 10), 120)
+    earlier = PowerSamples.time_ns.col - 5 * S
+    frames[PowerSamples] = frames[PowerSamples].with_columns(time_ns=earlier)
+    (shape,) = measure(frames | {})[PowerShapes]
+    # the last reading is at 115 s
+    assert shape["coverage_ratio"] == pytest.approx(115 / 120, abs=0.02)
 
 
 def test_peaks_of_gpus_that_take_turns_do_not_coincide() -> None:

@@ -6,6 +6,7 @@ from typing import Any
 import polars as pl
 import pytest
 
+from analysis.energy import Energy
 from analysis.energy_checks import EnergyChecks
 from analysis.energy_runs import EnergyRuns
 from analysis.power_limits import PowerLimits
@@ -52,9 +53,9 @@ def said(content: Content) -> str:
 
 def test_the_heading_tells_swing_hidden_ramps_and_verdicts(content: Content) -> None:
     assert heading(content) == (
-        "8 GPUs together drew 4.61 kW and swung by 2.40 kW; ramps over 1.00 s or less"
-        " are not observable; 1 of 4 checks of limits fail, 1 of 4 are not observable,"
-        " 2 of 4 pass."
+        "8 GPUs together drew 4.61 kW and swung by 2.40 kW (1st to 99th percentile);"
+        " ramps over 1.00 s or less are not observable; 1 of 4 checks of limits fails,"
+        " 1 of 4 is not observable, 2 of 4 pass."
     )
 
 
@@ -66,6 +67,8 @@ def test_what_cannot_be_seen_is_never_said_to_pass(content: Content) -> None:
     bars = next(c for c in content.charts if c.name == "power-ramps")
     texts = [row["text"] for row in pl.DataFrame(_rows(bars.spec)).to_dicts()]
     assert sum(text.endswith("not observable") for text in texts) == 2
+    # on a phone, too
+    assert texts == [row["brief"] for row in _rows(bars.spec)]
 
 
 def _rows(spec: dict[str, Any]) -> list[dict[str, Any]]:
@@ -165,6 +168,19 @@ def test_electricity_is_in_the_rent_or_has_a_price_and_never_both(
     rows = energy_of(mine, pue=1.5).listings[0].rows
     # 52.44 kWh x 1.5 x 0.10
     assert str(rows[0][7]).replace(THIN, " ") == "7.87 USD"
+
+
+def test_a_bar_of_less_than_all_the_time_says_so(scope: Scope) -> None:
+    rows = burned(RUN, HOSTS[1]) | power(RUN, HOSTS[1])
+    first, *rest = (row | {"coverage_ratio": 1.0} for row in rows[Energy])
+    rows[Energy] = [first | {"coverage_ratio": 0.903}, *rest]
+    (chart,) = (
+        chart
+        for chart in energy.build(framed(rows), scope).charts
+        if chart.name == "energy-gpus"
+    )
+    texts = [row["text"].replace(THIN, " ") for row in _rows(chart.spec)]
+    assert [text.endswith(" in 90.3 % of the time") for text in texts].count(True) == 1
 
 
 def test_the_supply_of_nodes_has_a_row_and_is_not_added(burnt: Content) -> None:
