@@ -85,8 +85,9 @@ class Reads:
             | (pl.col("attempts").fill_null(0) <= 1)
         )
         named = counted.filter(can_be_placed).rename({"dp_rank": "told_replica"})
-        dated = place(named, self.attempts, DataReads.time_ns.name)
-        placed = place_in_layout(dated, self.runs)
+        timed = named.with_columns(_by_time=pl.col("attempt").is_null())
+        dated = place(timed, self.attempts, DataReads.time_ns.name)
+        placed = place_in_layout(_read_ahead(dated, self.attempts), self.runs)
         return placed.select(
             *STEP,
             "rank",
@@ -96,6 +97,37 @@ class Reads:
             pl.col("sample_to").alias("after"),
             *["batch_hash", *SIZES],
         )
+
+
+def _read_ahead(rows: pl.LazyFrame, attempts: pl.LazyFrame) -> pl.LazyFrame:
+    """Give what was read between two attempts to the later one where it is of it.
+
+    A loader reads before its attempt takes the first step, and the loader of a failed
+    attempt what that one never took. Between both, a row is of the later attempt where
+    it takes that step, and the earlier had taken it, or ended longer before.
+
+    Args:
+        rows: Rows with an attempt, `_by_time` where their time alone tells it.
+        attempts: Rows of Attempts.
+    """
+    by = ["run_id", "attempt"]
+    next_one = [
+        pl.col(name).shift(-1).over("run_id", order_by="attempt").alias(f"_{name}")
+        for name in ("attempt", "start_ns", "first_step")
+    ]
+    ends = attempts.select(*by, "last_step", *next_one, _ended_ns="end_ns")
+    joined = rows.join(ends, on=by, how="left")
+    time, step = pl.col("time_ns"), pl.col("step")
+    is_taken = step <= pl.col("last_step")
+    is_near = pl.col("_start_ns") - time < time - pl.col("_ended_ns")
+    moves = (
+        pl.col("_by_time")
+        & (time > pl.col("_ended_ns"))
+        & (step >= pl.col("_first_step"))
+        & (is_taken | is_near)
+    )
+    later = pl.when(moves.fill_null(value=False)).then("_attempt")
+    return joined.with_columns(attempt=pl.coalesce(later, "attempt"))
 
 
 def between(keys: pl.DataFrame, column: str) -> pl.Expr:

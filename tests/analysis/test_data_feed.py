@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
+from analysis.attempts import Attempts
 from analysis.runs import Runs
 from ingest.synthetic.data_feed import Fault, Feed, Kind, rows
 from ingest.tables import Checkpoints, StepTimings
@@ -349,6 +350,35 @@ def test_rows_that_nothing_places_are_counted() -> None:
     assert audit(told).verdict == "complete"  # there is but one attempt
     timed = [row | {"time_ns": 10**18 + row["step"]} for row in told]
     assert audit(timed).verdict == "complete"
+
+
+@pytest.mark.parametrize("last_read", [50, 52])
+def test_what_a_loader_reads_ahead_is_of_the_attempt_that_takes_it(
+    last_read: int,
+) -> None:
+    # attempt 0 takes steps 1 to 50 from 0 s on, attempt 1 steps 41 to 60 from 200 s
+    # on; loaders read two steps ahead, and what step 52 was to have none ever took
+    def batch(step: int, at_s: int) -> list[Row]:
+        who = {"run_id": "feed", "step": step, "time_ns": 10**18 + at_s * 10**9}
+        return [
+            who | {"rank": rank, "sample_from": 8 * at, "sample_to": 8 * at + 8}
+            for rank, at in ((rank, 4 * step + rank) for rank in range(4))
+        ]
+
+    told = [row for step in range(1, last_read + 1) for row in batch(step, step - 3)]
+    told += [row for step in range(41, 61) for row in batch(step, 200 + step - 43)]
+    spans = ((0, 50, 1, 50), (200, 220, 41, 60))
+    known = [
+        {"run_id": "feed", "attempt": number, "basis": "steps", "hosts": "a"}
+        | {"start_ns": 10**18 + start * 10**9, "end_ns": 10**18 + end * 10**9}
+        | {"is_running": False, "first_step": first, "last_step": last}
+        for number, (start, end, first, last) in enumerate(spans)
+    ]
+    found = audit(told, Attempts=frame(Attempts, known))
+    assert found.told == []
+    assert found.runs["steps_count"].item() == 60
+    assert found.runs["redone_count"].item() == last_read - 40
+    assert "without any row" not in found.blind
 
 
 #: Steps of 1 s on 16 ranks; of step 17 each is blocked 0.2 s on its input, else 10 ms.
