@@ -48,6 +48,8 @@ class Analysis:
         describes: The question in one line.
         inputs: Tables it reads, those of the lake and of earlier analyses.
         outputs: Tables it fills.
+        needs: Tables of which one must have rows, or nothing is found; any of the
+            inputs where none is named.
         compute: The answer: pure, no files, no prices, no charts.
         thresholds: Every threshold that may be set, with its default.
     """
@@ -59,3 +61,4 @@ class Analysis:
     outputs: tuple[type[Table], ...]
     compute: Callable[[Frames, Thresholds], Results]
     thresholds: Mapping[str, float] = field(default_factory=dict)
+    needs: tuple[type[Table], ...] = ()

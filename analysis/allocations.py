@@ -164,6 +164,7 @@ ANALYSIS: Final = Analysis(
     version=2,
     describes="Every GPU that a run paid for, when, and what for",
     inputs=(Runs, Attempts, Gpus),
+    needs=(Attempts,),
     outputs=(Allocations,),
     compute=_compute,
 )

@@ -126,6 +126,7 @@ ANALYSIS: Final = Analysis(
     version=1,
     describes="Whether a benchmark's bandwidths follow from its sizes and times",
     inputs=(BandwidthTests,),
+    needs=(BandwidthTests,),
     outputs=(BandwidthChecks,),
     compute=_compute,
 )

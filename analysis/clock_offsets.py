@@ -114,6 +114,7 @@ ANALYSIS: Final = Analysis(
     version=2,
     describes="How far the clocks of hosts are apart, and how well that is known",
     inputs=(Collectives, Attempts, Gpus),
+    needs=(Collectives,),
     outputs=(ClockOffsets,),
     compute=_compute,
 )

@@ -163,6 +163,7 @@ ANALYSIS: Final = Analysis(
     version=3,
     describes="How long ranks waited for the last one, and how long data then moved",
     inputs=(Collectives, Attempts, Gpus, ClockOffsets),
+    needs=(Collectives,),
     outputs=(CollectiveWaits,),
     compute=_compute,
 )

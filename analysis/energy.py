@@ -121,6 +121,7 @@ ANALYSIS: Final = Analysis(
     version=3,
     describes="How much electric energy each run took on each GPU.",
     inputs=(PowerSamples, Allocations, Gpus, ClockOffsets),
+    needs=(PowerSamples,),
     outputs=(Energy,),
     compute=measure_energy,
     thresholds=THRESHOLDS,

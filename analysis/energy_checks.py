@@ -146,6 +146,7 @@ ANALYSIS: Final = Analysis(
     version=1,
     describes="Energy that programs measured, beside what samples of power say",
     inputs=(PowerSamples, EnergyWindows),
+    needs=(EnergyWindows,),
     outputs=(EnergyChecks,),
     compute=check,
     thresholds=energy.THRESHOLDS | {"energy_apart_ratio": APART_RATIO},

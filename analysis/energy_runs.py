@@ -130,6 +130,7 @@ ANALYSIS: Final = Analysis(
     version=1,
     describes="How much energy each run took, for each step and each token",
     inputs=(PowerSamples, Allocations, Gpus, Attempts, StepTimings, RunCards),
+    needs=(PowerSamples,),
     outputs=(EnergyRuns,),
     compute=measure,
     thresholds=energy.THRESHOLDS | {"energy_covered_ratio": COVERED_RATIO},

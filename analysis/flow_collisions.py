@@ -138,6 +138,7 @@ ANALYSIS: Final = Analysis(
     version=1,
     describes="How unevenly hashing spreads flows over equal paths, and its cost",
     inputs=(RunCards, Plans),
+    needs=(RunCards,),
     outputs=(FlowCollisions,),
     compute=_compute,
 )

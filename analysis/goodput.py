@@ -179,6 +179,7 @@ ANALYSIS: Final = Analysis(
         Overlap,
         StepTimings,
     ),
+    needs=(LostTime,),
     outputs=(Goodput,),
     compute=measure_goodput,
     thresholds={"goodput_unattributed_max_ratio": UNATTRIBUTED_MAX_RATIO},

@@ -69,6 +69,7 @@ ANALYSIS: Final = Analysis(
     version=1,
     describes="How much of the time that was paid for on each day made progress",
     inputs=(LostTime,),
+    needs=(LostTime,),
     outputs=(GoodputDays,),
     compute=measure_days,
     thresholds={"goodput_day_unattributed_max_ratio": UNATTRIBUTED_MAX_RATIO},

@@ -189,6 +189,7 @@ ANALYSIS: Final = Analysis(
     version=2,
     describes="Which ranks a hang began in, from dumps and polls",
     inputs=(Collectives, GroupStatus, Attempts),
+    needs=(Collectives, GroupStatus),
     outputs=(Hangs, HangSuspects, HangWaits),
     compute=_compute,
     thresholds={"hang_least_polls": LEAST_POLLS},

@@ -182,6 +182,7 @@ ANALYSIS: Final = Analysis(
     version=3,
     describes="Which ranks arrive last at collectives, and who waits for whom",
     inputs=(Collectives, Attempts, Gpus, ClockOffsets),
+    needs=(Collectives,),
     outputs=(LateRanks, WaitingEdges),
     compute=_compute,
     thresholds={

@@ -191,6 +191,7 @@ ANALYSIS: Final = Analysis(
     version=1,
     describes="What a transfer takes without bytes, for each byte, and at its worst",
     inputs=(Collectives, Gpus, CollectiveWaits, BandwidthChecks),
+    needs=(Collectives, CollectiveWaits, BandwidthChecks),
     outputs=(LatencyAnatomy, LatencySizes),
     compute=_compute,
     thresholds=THRESHOLDS,

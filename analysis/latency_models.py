@@ -169,6 +169,7 @@ ANALYSIS: Final = Analysis(
     version=1,
     describes="Which algorithm on paper comes closest to the measured times",
     inputs=(RunCards, LatencyAnatomy, LatencySizes),
+    needs=(LatencyAnatomy,),
     outputs=(LatencyModels,),
     compute=_compute,
     thresholds=THRESHOLDS,

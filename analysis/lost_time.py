@@ -111,6 +111,7 @@ ANALYSIS: Final = Analysis(
         Runs,
         ClockOffsets,
     ),
+    needs=(Allocations,),
     outputs=(LostTime,),
     compute=_compute,
 )

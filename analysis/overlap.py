@@ -132,6 +132,7 @@ ANALYSIS: Final = Analysis(
     version=1,
     describes="How much communication compute hides, and what is exposed or idle",
     inputs=(Kernels, Attempts),
+    needs=(Kernels,),
     outputs=(Overlap,),
     compute=_compute,
 )

@@ -154,6 +154,7 @@ ANALYSIS: Final = Analysis(
     describes="Which kinds and groups of communication are exposed, and what hiding"
     " them costs",
     inputs=(Kernels, Collectives, Overlap, Runs),
+    needs=(Kernels,),
     outputs=(OverlapGroups, HidingCosts),
     compute=_compute,
     thresholds=_THRESHOLDS,

@@ -189,6 +189,7 @@ ANALYSIS: Final = Analysis(
     version=3,
     describes="How long pipeline stages compute nothing, and what adds to that",
     inputs=(Operations, Attempts, Runs, Gpus),
+    needs=(Operations,),
     outputs=(PipelineBubbles,),
     compute=_compute,
     thresholds={"replay_error_max": REPLAY_ERROR_MAX},

@@ -142,6 +142,7 @@ ANALYSIS: Final = Analysis(
     version=2,
     describes="How the power of each run swings, and what of it the sensors can show",
     inputs=(PowerSamples, Allocations, Gpus, Attempts, StepTimings, RunCards),
+    needs=(PowerSamples,),
     outputs=OUTPUTS,
     compute=measure_swings,
     thresholds=energy.THRESHOLDS

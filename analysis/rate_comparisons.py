@@ -141,6 +141,7 @@ ANALYSIS: Final = Analysis(
     version=1,
     describes="Whether failure rates differ from published ones.",
     inputs=(InterruptRates,),
+    needs=(InterruptRates,),
     outputs=(RateComparisons,),
     compute=compare_rates,
 )

@@ -131,6 +131,7 @@ ANALYSIS: Final = Analysis(
     version=1,
     describes="How often a run of another size would be interrupted.",
     inputs=(InterruptRates, Runs),
+    needs=(InterruptRates,),
     outputs=(RateProjections,),
     compute=project_rates,
 )

@@ -188,6 +188,7 @@ ANALYSIS: Final = Analysis(
     version=3,
     describes="How much slower than ideal traced steps are, by kind, stage and worker",
     inputs=(Operations, Attempts, Runs, Gpus),
+    needs=(Operations,),
     outputs=(Replays, ReplayCells, ReplaySteps),
     compute=_compute,
     thresholds={

@@ -164,6 +164,7 @@ ANALYSIS: Final = Analysis(
         Gpus,
         Attempts,
     ),
+    needs=(StepTimings, Kernels, Collectives, Operations),
     outputs=(SectionScores,),
     compute=_compute,
     thresholds={

@@ -111,6 +111,7 @@ ANALYSIS: Final = Analysis(
     version=1,
     describes="How long each GPU was slowed, what for, and what that cost",
     inputs=(PowerSamples, Allocations, Gpus, Attempts, StragglerRanks),
+    needs=(PowerSamples,),
     outputs=(Throttling,),
     compute=measure_throttling,
     thresholds=energy.THRESHOLDS

@@ -3,25 +3,17 @@
 import hashlib
 import json
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Final
 
 import polars as pl
 
 from analysis import ANALYSES, Analysis, Frames
-from ingest import staging
 from ingest.errors import SettingError
 from ingest.lake import Snapshot, Writer, snapshot
-from ingest.manifest import Part
 from ingest.tables import RunCards, Table
+from pipeline._work import RUN, Scope, Work
 from pipeline.checking import wrong_layouts
-
-#: Runs whose rows are filled; None where all are.
-Scope = frozenset[str] | None
-
-#: Column by which rows belong to a run.
-RUN: Final = "run_id"
 
 #: Key of results that were filled for some runs only: never current.
 PARTIAL_KEY: Final = "some runs"
@@ -48,25 +40,6 @@ class Analyzed:
         return [head, *self.refused]
 
 
-@dataclass(slots=True)
-class _Work:
-    """Results of this analysis of the lake, by table, before they are committed."""
-
-    before: Snapshot
-    root: Path
-    scope: Scope
-    parts: dict[type[Table], list[Part]] = field(default_factory=dict)
-    frames: dict[type[Table], pl.LazyFrame] = field(default_factory=dict)
-    masked: Collection[str] = ()
-
-    def parts_of(self, table: type[Table]) -> list[Part]:
-        return self.parts.get(table) or list(self.before.parts(table))
-
-    def frame_of(self, table: type[Table]) -> pl.LazyFrame:
-        frame = self.frames.get(table)
-        return self.before.scan(table) if frame is None else frame
-
-
 def analyze(
     writer: Writer,
     overrides: Mapping[str, float],
@@ -85,7 +58,7 @@ def analyze(
         SettingError: If a threshold is unknown.
     """
     refuse_unknown(overrides, analyses)
-    work = _Work(snapshot(writer.root), writer.root, scope)
+    work = Work(snapshot(writer.root), writer.root, scope)
     wrong = wrong_layouts(work.before)
     if wrong:
         work.frames[RunCards] = _without_layouts(work.before, wrong)
@@ -115,16 +88,16 @@ def _without_layouts(lake: Snapshot, runs: Collection[str]) -> pl.LazyFrame:
 
 
 def _compute(
-    analysis: Analysis, thresholds: Mapping[str, float], key: str, work: _Work
+    analysis: Analysis, thresholds: Mapping[str, float], key: str, work: Work
 ) -> None:
+    if not work.may_find(analysis):
+        for table in analysis.outputs:
+            work.keep(table, table.create_empty(), key)
+        return
     inputs = {t: _within(work.frame_of(t), t, work.scope) for t in analysis.inputs}
     results = analysis.compute(Frames(inputs), thresholds)
     for table in analysis.outputs:
-        frame = table.validate(_joined(table, results[table], work), cast=True)
-        work.frames[table] = frame.lazy()
-        work.parts[table] = staging.write_parts(
-            work.root, table, frame, kind="result", result_key=key
-        )
+        work.keep(table, results[table], key)
 
 
 def _within(frame: pl.LazyFrame, table: type[Table], scope: Scope) -> pl.LazyFrame:
@@ -133,21 +106,7 @@ def _within(frame: pl.LazyFrame, table: type[Table], scope: Scope) -> pl.LazyFra
     return frame.filter(pl.col(RUN).is_in(sorted(scope)) | pl.col(RUN).is_null())
 
 
-def _joined(table: type[Table], rows: pl.DataFrame, work: _Work) -> pl.DataFrame:
-    """Rows of a result: those of the runs in scope anew, the others as they were."""
-    if work.scope is None:
-        return rows
-    before = work.before.scan(table).collect()
-    if RUN not in table.column_names():
-        return before if before.height else rows
-    mine = pl.col(RUN).is_in(sorted(work.scope)).fill_null(value=False)
-    kept = before.filter(~mine)
-    return pl.concat([kept, rows.filter(mine).cast(kept.schema)])
-
-
-def _result_key(
-    analysis: Analysis, thresholds: Mapping[str, float], work: _Work
-) -> str:
+def _result_key(analysis: Analysis, thresholds: Mapping[str, float], work: Work) -> str:
     inputs = {
         table.sql_name(): sorted(part.path for part in work.parts_of(table))
         for table in analysis.inputs
@@ -160,7 +119,7 @@ def _result_key(
     return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
 
 
-def _is_current(work: _Work, table: type[Table], key: str) -> bool:
+def _is_current(work: Work, table: type[Table], key: str) -> bool:
     parts = work.before.parts(table)
     return bool(parts) and all(part.result_key == key for part in parts)
 

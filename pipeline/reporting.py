@@ -105,7 +105,7 @@ def replace(path: Path, text: str) -> None:
 
 
 def _of_run(lake: Snapshot, table: type[Table], run_id: str | None) -> pl.LazyFrame:
-    frame = lake.scan(table)
+    frame = lake.held(table)
     if run_id is None or "run_id" not in table.column_names():
         return frame
     column = pl.col("run_id")
