@@ -15,10 +15,11 @@ from analysis._feed_times import rank_log, step_times
 from analysis._feed_verdicts import blind_spots
 from analysis._feed_words import evidence
 
-_NOTHING: Final = {
-    "run_id": pl.String(),
-    "attempt": pl.Int32(),
-    "step": pl.Int64(),
+#: Who is known of a fault before its reads are gone through again.
+_OWN: Final = {
+    "ranks": "own_ranks",
+    "dp_ranks": "own_replicas",
+    "others": "own_others",
 }
 
 
@@ -66,20 +67,20 @@ def answer(
 def _faults(found: Found, reads: Reads, times: pl.DataFrame) -> pl.DataFrame:
     by = ["run_id", "step", "kind", "dataset", "epoch"]
     ordered = found.faults.sort(by).with_row_index(FAULT_ID)
-    listed = ordered.rename({"ranks": "own_ranks", "dp_ranks": "own_replicas"})
-    read = with_readers(listed.drop("own_ranks", "own_replicas"), reads)
+    listed = ordered.rename(_OWN)
+    read = with_readers(listed.drop(_OWN.values()), reads)
     told = [
         in_words(listed.select(FAULT_ID, pl.col(own)).explode(own), own).rename(
             {"words": own}
         )
-        for own in ("own_ranks", "own_replicas")
+        for own in _OWN.values()
     ]
-    joined = read.join(told[0], on=FAULT_ID, how="left").join(
-        told[1], on=FAULT_ID, how="left"
-    )
-    named = joined.with_columns(
+    for words in told:
+        read = read.join(words, on=FAULT_ID, how="left")
+    named = read.with_columns(
         ranks=pl.coalesce("ranks", "own_ranks"),
         dp_ranks=pl.coalesce("dp_ranks", "own_replicas"),
+        other_ranks=pl.coalesce("other_ranks", "own_others"),
     )
     begun = _begun(found.facts)
     dated = named.join(begun, on=["run_id", "attempt"], how="left")

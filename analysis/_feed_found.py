@@ -14,7 +14,7 @@ from analysis._feed_faults import (
     left_out,
 )
 from analysis._feed_groups import REPLICA, given
-from analysis._feed_hashes import hashes_again
+from analysis._feed_hashes import MORE, hashes_again
 from analysis._feed_passes import ended, passes_of
 from analysis._feed_positions import off_position
 from analysis._feed_restarts import named, signatures, skipped
@@ -50,7 +50,7 @@ class Found(NamedTuple):
 
     Attributes:
         facts: What each step was given, whether it was kept, and who lacks rows.
-        faults: Columns of FAULT, ranks, dp_ranks, batches, replicas, is_settled.
+        faults: Columns of FAULT and MORE, dp_ranks, replicas, is_settled.
         passes: What is known of each pass.
         unjudged: Samples in no read that are not judged: run_id, samples.
         filling: Samples that fill up last batches: run_id, samples.
@@ -122,7 +122,7 @@ def judge(
     untold = off.join(known, on=list(STEP), how="anti")
     all_found = pl.concat([known, untold, left_at_the_end(over, order)])
     by = [*STEP, "dataset", "epoch"]
-    extra = hashes.select(*by, "ranks", "batches")
+    extra = hashes.select(*by, *MORE)
     told = all_found.join(extra, on=by, how="left", nulls_equal=True)
     at_odds = _of(gone.disputed, kept)
     faults = pl.concat([told, _odds(at_odds)], how="diagonal")

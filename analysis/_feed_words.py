@@ -61,8 +61,8 @@ def _twice(samples: pl.Expr) -> pl.Expr:
 
 def _at_odds() -> pl.Expr:
     return phrase(
-        "ranks of replica {} read different batches; {}",
-        _by("dp_ranks", ""),
+        "ranks of {} read different batches; {}",
+        _by("dp_ranks", "replica"),
         pl.when("is_settled")
         .then(phrase("{} against the others", _by("ranks")))
         .otherwise(pl.lit("which is right nothing tells")),
@@ -138,15 +138,23 @@ def _samples() -> pl.Expr:
         phrase(" of {}", pl.col("dataset"))
     )
     known = phrase("{}{}", span, of_set.fill_null(""))
-    counted = phrase("{} samples", _text("samples"))
-    hashes = pl.when(pl.col("batches").is_not_null()).then(
-        phrase("{} batches, by their hash,", _text("batches"))
+    counted = _counted("samples", "a sample", "{} samples")
+    hashes = _counted(
+        "batches", "a batch, by its hash,", "{} batches, by their hashes,"
     )
     return pl.coalesce(known, counted, hashes, pl.lit("batches"))
 
 
-def _by(column: str, noun: str = "ranks ") -> pl.Expr:
-    return phrase("{}{}", pl.lit(noun), pl.col(column).fill_null("not known"))
+def _counted(column: str, one: str, several: str) -> pl.Expr:
+    """Return how many in words, null where that is not known."""
+    is_one = pl.col(column) == 1
+    return pl.when(is_one).then(pl.lit(one)).otherwise(phrase(several, _text(column)))
+
+
+def _by(column: str, noun: str = "rank") -> pl.Expr:
+    is_one = pl.col(column).str.contains("^[0-9]+$").fill_null(value=False)
+    who = pl.when(is_one).then(pl.lit(noun)).otherwise(pl.lit(f"{noun}s"))
+    return phrase("{} {}", who, pl.col(column).fill_null("not known"))
 
 
 def _text(column: str) -> pl.Expr:

@@ -6,8 +6,8 @@ import polars as pl
 
 from analysis._analysis import Analysis, Frames, Results, Thresholds
 from analysis._checkpoint_burst import SCHEMES, bursts_of
+from analysis._checkpoint_columns import per_day
 from analysis.checkpoint_evidence import CheckpointEvidence
-from analysis.checkpoint_plans import per_day
 from ingest.tables import Table
 from ingest.tables import _columns as c
 
@@ -83,9 +83,10 @@ def _compute(frames: Frames, _: Thresholds) -> Results:
 
 ANALYSIS: Final = Analysis(
     name="checkpoint_bursts",
-    version=2,
+    version=3,
     describes="What saves ask of the store when all ranks write at once",
     inputs=(CheckpointEvidence,),
+    needs=(CheckpointEvidence,),
     outputs=(CheckpointBursts,),
     compute=_compute,
 )

@@ -163,12 +163,13 @@ def _compute(frames: Frames, thresholds: Thresholds) -> Results:
 
 ANALYSIS: Final = Analysis(
     name="data_feed",
-    version=1,
+    version=2,
     describes="Whether each sample was given once, and what the loader cost",
     inputs=(
         *(DataReads, Attempts, Runs, StepTimings, Checkpoints),
         *(Kernels, Operations, LostTime),
     ),
+    needs=(DataReads, StepTimings, Checkpoints, LostTime),
     outputs=(DataFeedViolations, DataFeedSteps, DataFeed),
     compute=_compute,
     thresholds={

@@ -158,6 +158,22 @@ def test_hashes_alone_tell_of_restarts(kind: Kind) -> None:
     assert "no hash tells" in clean.blind
 
 
+def test_who_had_a_batch_before_is_told_by_its_hash() -> None:
+    told = [by_hash(row) for row in rows(Feed(1, tp=1, replicas=4, batch=8, steps=40))]
+    known = {(row["step"], row["rank"]): row for row in told}
+    known[30, 2]["batch_hash"] = known[20, 1]["batch_hash"]
+    (fault,) = audit(told).faults.rows(named=True)
+    assert fault["evidence"] == (
+        "a batch, by its hash, of step 20, read by rank 1, came again in step 30,"
+        " read by rank 2"
+    )
+    known[30, 3]["batch_hash"] = known[20, 0]["batch_hash"]
+    (fault,) = audit(told).faults.rows(named=True)
+    assert fault["evidence"].startswith(
+        "2 batches, by their hashes, of step 20, read by ranks 0-1, came again"
+    )
+
+
 def test_ranks_of_a_replica_with_other_bytes_are_found() -> None:
     # equal ranges, and rank 7 has another hash of them
     told = [row | {"batch_hash": str(row["sample_from"])} for row in rows(Feed(**FEED))]
