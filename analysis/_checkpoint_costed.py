@@ -1,15 +1,12 @@
 """What an interval costs a run, and what it saves against the one in use."""
 
 from decimal import Decimal
-from typing import Any, Final
+from typing import Any
 
 from analysis._checkpoint_costs import Row, day_of_gpus, range_of
 from analysis._checkpoint_intervals import Costs
 from analysis._checkpoint_renewal import exact_ettr, exact_waste, interval_waste
 from ingest.times import SECOND_NS
-
-#: Below this chance interruptions are more than a rate explains. [1]
-UNLIKELY: Final = 0.01
 
 
 def costed(run: Row, method: str, interval_ns: int) -> dict[str, Any]:
@@ -71,19 +68,10 @@ def steps_of(run: Row, interval_ns: int) -> int | None:
     return max(round(interval_ns / step), 1) if step else None
 
 
-def is_unlikely(run: Row) -> bool:
-    """Whether the run was interrupted more often than its mean time explains."""
-    chance = run["mtbf_chance_ratio"]
-    return chance is not None and chance < UNLIKELY
-
-
 def caveats(run: Row) -> str | None:
     """Return what makes the numbers of a run rough, None where nothing does."""
     said = {
         run["mtbf_words"]: run["mtbf_source"] in {"own_weak", "published"},
-        "the run's own interruptions are more than that rate explains": (
-            is_unlikely(run)
-        ),
         "restart and downtime are not known, and left out": (
             run["restart_basis"] == "none"
         ),

@@ -17,6 +17,7 @@ from analysis.attempts import Attempts
 from analysis.interrupt_rates import InterruptRates
 from analysis.interruptions import Interruptions
 from analysis.runs import Runs
+from analysis.spare_plans import SparePlans
 from ingest.tables import Checkpoints, RunCards, StepTimings
 
 #: Fields of a card that say that a run saves.
@@ -35,6 +36,7 @@ _MORE: Final = (
     "parameters",
     "state_bytes_per_parameter",
     "step_s",
+    "planned_steps",
     "network_gbs",
     "checkpoint_writers",
     "reliability_repair_h",
@@ -72,6 +74,7 @@ def gather(frames: Frames, least_stall: float = LEAST_STALL_RATIO) -> pl.DataFra
         _cards(frames),
         _own_rates(frames),
         _sizes(frames, seen),
+        _returns(frames),
     )
     speaks = pl.any_horizontal(pl.col(name).is_not_null() for name in CARD)
     named = [one.select("run_id") for one in (told, stalled, loads)]
@@ -108,6 +111,20 @@ def _own_rates(frames: Frames) -> pl.DataFrame:
         )
         .collect()
     )
+
+
+def _returns(frames: Frames) -> pl.DataFrame:
+    """Return how long failed nodes of each run's cluster were seen to be away. [ns]"""
+    seen = frames[SparePlans].filter(
+        pl.col("repair_basis").is_in(["attempts", "failures"])
+        & pl.col("withheld").is_null()
+    )
+    away = seen.group_by("cluster").agg(
+        returns_ns=pl.col("repair_ns").first().cast(pl.Int64),
+        returns_basis=pl.col("repair_basis").first(),
+    )
+    runs = frames[Runs].select("run_id", cluster=pl.col("cluster"))
+    return runs.join(away, on="cluster").drop("cluster").collect()
 
 
 def _sizes(frames: Frames, attempts: pl.DataFrame) -> pl.DataFrame:

@@ -10,6 +10,9 @@ from ingest.times import DAY_NS
 #: for rates: the interval of four spans a factor of nine).
 FEW_EVENTS: Final = 5
 
+#: Below this chance the run's own interruptions refute a rate of others. [1]
+UNLIKELY: Final = 0.05
+
 #: Interruptions of a job for 1000 node-days that are assumed where nothing is known:
 #: Llama 3 on H100 (419 in 54 days of 2048 nodes, arXiv 2407.21783), with the rates of
 #: Meta's two clusters (arXiv 2410.21680) as the range.
@@ -50,8 +53,8 @@ def spacing_of(
 ) -> Spacing:
     """Return the mean time between interruptions of a run from the best there is.
 
-    Its own count where it is not too small; else what its card says; else its own few;
-    else a published rate for its nodes, by name.
+    Its own count where it is not too small; else what its card says, unless its own few
+    refute that; else its own few; else a published rate for its nodes, by name.
 
     Args:
         own: Row of InterruptRates for the run's interruptions, if there is one.
@@ -63,11 +66,18 @@ def spacing_of(
     if own and count >= few:
         return _own("own", own)
     told = _by_card(card, nodes)
-    if told:
+    if told and not (own and count and _is_refuted(own, told)):
         return told
     if own and count:
-        return _own("own_weak", own)
+        beside = f"; they refute the {told.words}" if told else ""
+        weak = _own("own_weak", own)
+        return weak._replace(words=f"{weak.words}{beside}")
     return _published(nodes)
+
+
+def _is_refuted(own: Mapping[str, Any], told: Spacing) -> bool:
+    chance = chance_of(own, told)
+    return chance is not None and chance < UNLIKELY
 
 
 def _fits(told: Spacing) -> Spacing | None:
@@ -79,20 +89,23 @@ def _fits(told: Spacing) -> Spacing | None:
 def chance_of(own: Mapping[str, Any] | None, spacing: Spacing) -> float | None:
     """Return the chance of as many interruptions as a run had, or more. [1]
 
-    None where the mean is the run's own, or nothing was seen of its time.
+    Of as few or fewer, where it had fewer than the mean lets expect. None where the
+    mean is the run's own, or nothing was seen of its time.
 
     Args:
         own: Row of InterruptRates for the run's interruptions, if there is one.
         spacing: The mean that is taken instead.
     """
-    from scipy.special import gammainc
+    from scipy.special import pdtr, pdtrc
 
     if not own or not own["exposure_ns"] or spacing.source.startswith("own"):
         return None
-    if not own["count"] or not spacing.mean_ns:
+    if not spacing.mean_ns:
         return None
     expected = float(own["exposure_ns"]) / spacing.mean_ns
-    return float(gammainc(own["count"], expected))
+    if own["count"] < expected:
+        return float(pdtr(own["count"], expected))
+    return float(pdtrc(own["count"] - 1, expected)) if own["count"] else 1.0
 
 
 def _own(source: str, own: Mapping[str, Any]) -> Spacing:

@@ -15,7 +15,8 @@ from analysis._checkpoint_scenarios import Played, Scenario, play, scenarios_of
 from ingest.times import SECOND_NS
 
 _NO_REPAIR: Final = (
-    "spares need the time of a repair: repair_h on the run card under [reliability]"
+    "spares need the time of a repair: nodes of later attempts, ends of failures in"
+    " logs, or repair_h on the run card under [reliability]"
 )
 
 _FEW: Final = f"fewer than {FEW_EVENTS} interruptions: the error is rough"

@@ -1,10 +1,10 @@
 """One run's checkpoints: the best evidence for each number, and where it is from."""
 
-from collections.abc import Mapping
 from typing import Any, Final
 
 from analysis._checkpoint_mtbf import FEW_EVENTS, chance_of, spacing_of
-from ingest.times import SECOND_NS
+from analysis._checkpoint_saving import Row, best, first, saving, seconds, whole
+from analysis._checkpoint_spans import repair_of, spans_of
 
 #: Training state of a parameter in mixed precision with Adam: 2 + 2 + 4 + 4 + 4 bytes
 #: (Rajbhandari et al., ZeRO, arXiv 1910.02054). A checkpoint of it may hold less.
@@ -13,13 +13,6 @@ STATE_BYTES: Final = 16
 #: Share of unexpected interruptions that were put down to hardware in Llama 3 (arXiv
 #: 2407.21783, section 3.3.4): a local copy is lost with its node. [1]
 FAR_RATIO: Final = 0.78
-
-#: Greatest number of a column, with room for sums.
-_GREATEST: Final = 2**62
-
-_HOUR_NS: Final = 3600 * SECOND_NS
-
-Row = Mapping[str, Any]
 
 
 def describe(row: Row, few: float = FEW_EVENTS) -> dict[str, Any]:
@@ -35,16 +28,18 @@ def describe(row: Row, few: float = FEW_EVENTS) -> dict[str, Any]:
     spacing = spacing_of(own, row, nodes, few)
     return {
         "run_id": row["run_id"],
-        "gpu_count": _first(row["seen_gpus"], row["gpu_count"]),
+        "gpu_count": first(row["seen_gpus"], row["gpu_count"]),
         "node_count": nodes,
-        "step_ns": _first(row["step_ns"], _seconds(row["step_s"])),
+        "step_ns": first(row["step_ns"], seconds(row["step_s"])),
         **_counts(row),
-        **_saving(row),
+        **saving(row),
         **_size(row),
         **_tiers(row, nodes),
         **_far(row, few),
         **_restarting(row),
         **_card(row),
+        **repair_of(row),
+        **spans_of(row),
         "mtbf_ns": spacing.mean_ns,
         "mtbf_low_ns": spacing.low_ns,
         "mtbf_high_ns": spacing.high_ns,
@@ -55,63 +50,36 @@ def describe(row: Row, few: float = FEW_EVENTS) -> dict[str, Any]:
 
 
 def _counts(row: Row) -> dict[str, Any]:
-    told = _first(row["save_count"], row["steps_save_count"], 0)
+    told = first(row["save_count"], row["steps_save_count"], 0)
     return {
         "save_count": told,
         "failed_save_count": row["failed_save_count"],
-        "older_resume_count": _first(row["older_resume_count"], 0),
-        "load_count": _first(row["load_count"], 0),
+        "older_resume_count": first(row["older_resume_count"], 0),
+        "load_count": first(row["load_count"], 0),
         "load_ns": row["load_ns"],
         "tiers": row["tiers"] or None,
-        "interruption_count": _first(row["interruption_count"], 0),
-    }
-
-
-def _saving(row: Row) -> dict[str, Any]:
-    """Return interval, stall and flush; only the stall is a cost to the work."""
-    every, every_basis = _best(
-        saves=row["interval_ns"],
-        steps=row["steps_interval_ns"],
-        card=_seconds(row["checkpoint_interval_s"]),
-    )
-    stall, stall_basis = _best(
-        saves=row["stall_ns"],
-        steps=row["steps_stall_ns"],
-        card=_seconds(row["checkpoint_stall_s"]),
-        held=row["held_ns"],
-    )
-    steps = {"saves": row["interval_steps"], "steps": row["steps_interval_steps"]}
-    if every_basis == "saves" and row["stall_ns"] is None and stall is not None:
-        every = max(every - stall, 1)
-    return {
-        "interval_ns": every,
-        "interval_steps": steps.get(every_basis),
-        "interval_basis": every_basis,
-        "stall_ns": stall,
-        "stall_basis": stall_basis,
-        "flush_ns": _first(row["flush_ns"], row["held_ns"]),
+        "interruption_count": first(row["interruption_count"], 0),
     }
 
 
 def _size(row: Row) -> dict[str, Any]:
-    each = _first(row["state_bytes_per_parameter"], STATE_BYTES)
+    each = first(row["state_bytes_per_parameter"], STATE_BYTES)
     state = row["parameters"] and row["parameters"] * each
-    size, basis = _best(
+    size, basis = best(
         saves=row["bytes"], card=row["checkpoint_bytes"], parameters=state
     )
-    whole = _whole(size)
-    return {"bytes": whole, "bytes_basis": "none" if whole is None else basis}
+    rounded = whole(size)
+    return {"bytes": rounded, "bytes_basis": "none" if rounded is None else basis}
 
 
 def _card(row: Row) -> dict[str, Any]:
-    """Return what only the card tells of stores, writers and repairs."""
-    repair, gpus = row["reliability_repair_h"], row["seen_gpus"] or row["gpu_count"]
+    """Return what only the card tells of stores and writers."""
+    gpus = row["seen_gpus"] or row["gpu_count"]
     return {
         "store_gbs": row["checkpoint_store_gbs"],
         "local_gbs": row["checkpoint_local_gbs"],
         "network_gbs": row["network_gbs"],
-        "writer_count": _first(row["checkpoint_writers"], gpus),
-        "repair_ns": _whole(None if repair is None else repair * _HOUR_NS),
+        "writer_count": first(row["checkpoint_writers"], gpus),
     }
 
 
@@ -120,7 +88,7 @@ def _tiers(row: Row, nodes: float | None) -> dict[str, Any]:
     if row["near_stall_ns"] is not None:
         told = {name: row[name] for name in ("near_stall_ns", "far_stall_ns")}
         return {**told, "tiers_basis": "saves"}
-    near, far = _local_ns(row, nodes), _saving(row)["stall_ns"]
+    near, far = _local_ns(row, nodes), saving(row)["stall_ns"]
     if near is None or far is None or near >= far:
         return {"near_stall_ns": None, "far_stall_ns": None, "tiers_basis": "none"}
     return {"near_stall_ns": near, "far_stall_ns": far, "tiers_basis": "card"}
@@ -137,7 +105,7 @@ def _far(row: Row, few: float) -> dict[str, Any]:
 def _local_ns(row: Row, nodes: float | None) -> int | None:
     """Return the time to copy a node's share of the state to its local tier. [ns]"""
     rate, size = row["checkpoint_local_gbs"], _size(row)["bytes"]
-    return _whole(size / nodes / rate) if rate and size and nodes else None
+    return whole(size / nodes / rate) if rate and size and nodes else None
 
 
 def _restarting(row: Row) -> dict[str, Any]:
@@ -147,8 +115,8 @@ def _restarting(row: Row) -> dict[str, Any]:
         told = {name: row[name] for name in names}
         return {**told, "restart_basis": "interruptions"}
     card = {
-        "downtime_ns": _seconds(row["checkpoint_downtime_s"]),
-        "restart_ns": _seconds(row["checkpoint_restart_s"]),
+        "downtime_ns": seconds(row["checkpoint_downtime_s"]),
+        "restart_ns": seconds(row["checkpoint_restart_s"]),
     }
     known = any(value is not None for value in card.values())
     empty = dict.fromkeys(names)
@@ -163,22 +131,3 @@ def _nodes(row: Row) -> float | None:
         return float(row["seen_nodes"])
     gpus, each = row["gpu_count"], row["gpus_per_node"]
     return gpus / each if gpus and each else None
-
-
-def _best(**told: Any) -> tuple[Any, str]:
-    """Return the first value that is known with its name, else None and `none`."""
-    known = ((value, name) for name, value in told.items() if value is not None)
-    return next(known, (None, "none"))
-
-
-def _first(*values: Any) -> Any:
-    return next((value for value in values if value is not None), None)
-
-
-def _seconds(value: float | None) -> int | None:
-    return _whole(None if value is None else value * SECOND_NS)
-
-
-def _whole(value: float | None) -> int | None:
-    """Return a whole number, None where a card tells more than a column holds."""
-    return None if value is None or value > _GREATEST else round(value)

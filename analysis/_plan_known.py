@@ -37,7 +37,6 @@ _ASSUMED: Final[Mapping[str, tuple[float | str, str]]] = MappingProxyType(
         ),
         "checkpoint_restart_s": (300, "shortest of arXiv 2410.21680, 5 to 20 min"),
         "checkpoint_downtime_s": (0, "counted in the restart"),
-        "reliability_repair_h": (132.8, "mean of the InfiniteHBD trace"),
         "fabric_levels": (1, "one tier of switches"),
         "rank_order": ("tp,cp,pp,dp", "order of a card without layout.order"),
         "reliability_per_1000_node_days": REFERENCE_RATES["rsc_1"],

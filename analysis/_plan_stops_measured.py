@@ -11,6 +11,7 @@ from analysis.energy import Energy
 from analysis.interrupt_rates import FEW_EVENTS, InterruptRates
 from analysis.lost_time import LostTime
 from analysis.power_swings import PowerSwings
+from analysis.spare_plans import SparePlans
 from ingest.tables import Checkpoints, StepTimings
 from ingest.times import SECOND_NS
 
@@ -50,9 +51,9 @@ def saves(frames: Frames) -> pl.DataFrame:
 
 
 def stops(frames: Frames) -> pl.DataFrame:
-    """Return the mean time between interruptions of runs that had enough of them. [s]
+    """Return the mean time between interruptions, and the spares that pay. [s, 1]
 
-    Below that a rate would feign knowledge.
+    Of runs that had enough interruptions: below that a rate would feign knowledge.
     """
     rates = frames[InterruptRates].filter(
         (pl.col("scope") == "run")
@@ -62,7 +63,20 @@ def stops(frames: Frames) -> pl.DataFrame:
         & (pl.col("count") >= FEW_EVENTS)
     )
     mean = pl.col("mtbf_ns").cast(pl.Float64).first() / SECOND_NS
-    return told(rates, "run_mtbf", mean, "interrupt_rates, unplanned ones")
+    best = frames[SparePlans].filter(
+        pl.col("is_best")
+        & (pl.col("rate_case") == "estimate")
+        & pl.col("withheld").is_null()
+    )
+    return pl.concat(
+        [
+            told(rates, "run_mtbf", mean, "interrupt_rates, unplanned ones"),
+            told(
+                *(best, "spares_that_pay", pl.col("spares").first()),
+                "spare_plans, failures and returns of nodes that were seen",
+            ),
+        ]
+    )
 
 
 def accounts(frames: Frames) -> pl.DataFrame:

@@ -13,6 +13,7 @@ from analysis.attempts import Attempts
 from analysis.interrupt_rates import InterruptRates
 from analysis.interruptions import Interruptions
 from analysis.runs import Runs
+from analysis.spare_plans import SparePlans
 from ingest.tables import Checkpoints, RunCards, StepTimings, Table
 from ingest.tables import _columns as c
 
@@ -85,9 +86,17 @@ class CheckpointEvidence(Table):
         "Bandwidth of a GPU between nodes, on the run card.", "GB/s", nullable=True
     )
     writer_count = c.count("Ranks that write at once.", nullable=True)
-    repair_ns = c.duration_ns(
-        "Time until a failed node is back, on the run card.", nullable=True
+    repair_ns = c.duration_ns("Time until a failed node is back.", nullable=True)
+    repair_basis = c.choice(
+        "Where that is from: nodes of later attempts, ends of failures in logs (as for"
+        " spare_plans), or the run card.",
+        ("attempts", "failures", "run_card"),
+        nullable=True,
     )
+    planned_ns = c.duration_ns(
+        "Time of the steps that the run card plans, at the median step.", nullable=True
+    )
+    seen_ns = c.duration_ns("Time that attempts were seen.", nullable=True)
     load_count = c.count("Loads that were seen.")
     load_ns = c.duration_ns("Time of a load, median.", nullable=True)
     bytes = c.size_bytes("Size of a save, all ranks together.", nullable=True)
@@ -115,8 +124,8 @@ class CheckpointEvidence(Table):
     mtbf_source = c.choice("Where that time is from, best first.", SOURCES)
     mtbf_words = c.text("What it was taken from, in words.")
     mtbf_chance_ratio = c.ratio(
-        "Chance of as many interruptions as were seen, or more, at a mean time that is"
-        " not the run's own.",
+        "Chance of as many interruptions as were seen, or more (or as few, where the"
+        " mean time lets expect more), at a mean time that is not the run's own.",
         nullable=True,
     )
 
@@ -136,7 +145,8 @@ def find_evidence(frames: Frames, thresholds: Thresholds = THRESHOLDS) -> pl.Dat
     where that is silent.
 
     Args:
-        frames: Checkpoints, steps, attempts, runs, cards, interruptions and rates.
+        frames: Checkpoints, steps, attempts, runs, cards, interruptions, rates and
+            plans of spares.
         thresholds: `checkpoint_least_stall_ratio`, `checkpoint_few_events`.
 
     Returns:
@@ -155,7 +165,7 @@ def _compute(frames: Frames, thresholds: Thresholds) -> Results:
 
 ANALYSIS: Final = Analysis(
     name="checkpoint_evidence",
-    version=1,
+    version=2,
     describes="How runs save their state, what it costs, and how often it is needed",
     inputs=(
         Checkpoints,
@@ -165,6 +175,7 @@ ANALYSIS: Final = Analysis(
         RunCards,
         Interruptions,
         InterruptRates,
+        SparePlans,
     ),
     outputs=(CheckpointEvidence,),
     compute=_compute,

@@ -1,21 +1,18 @@
 """How often each run should save: what its interval costs, and what the best would."""
 
-from typing import ClassVar, Final
+from typing import Any, ClassVar, Final
 
-import dataframely as dy
 import polars as pl
 
 from analysis._analysis import Analysis, Frames, Results, Thresholds
+from analysis._checkpoint_advice import advised
+from analysis._checkpoint_columns import per_day
 from analysis._checkpoint_curve import curve_of
 from analysis._checkpoint_methods import METHODS, plans_of
 from analysis.checkpoint_evidence import CheckpointEvidence
+from analysis.checkpoint_replays import CheckpointReplays
 from ingest.tables import Table
 from ingest.tables import _columns as c
-
-
-def per_day(doc: str) -> dy.Decimal:
-    """Return GPU time of a day: a total that a name ending in a day carries."""
-    return dy.Decimal(c.TOTAL_DIGITS, 0, nullable=True, description=doc)
 
 
 class CheckpointPlans(Table):
@@ -67,6 +64,11 @@ class CheckpointPlans(Table):
         "Waste added by planning with twice the MTBF (exact only).", nullable=True
     )
     reason = c.text("Why a number is not known, or is rough.")
+    withheld = c.text(
+        "Why the interval is no advice although it would cost least: the run's own"
+        " interruptions refute the rate, it is longer than the run, its gain may be a"
+        " loss, or the run's own interruptions, replayed, lose by it."
+    )
 
 
 class CheckpointCurves(Table):
@@ -84,7 +86,9 @@ class CheckpointCurves(Table):
     waste_high_ratio = c.ratio("The same at its lower end.", nullable=True)
 
 
-def plan_checkpoints(evidence: pl.DataFrame) -> Results:
+def plan_checkpoints(
+    evidence: pl.DataFrame, replays: pl.DataFrame | None = None
+) -> Results:
     """Say what each way to choose an interval would cost each run.
 
     Shares are those of the exact renewal form, under failures without memory; of
@@ -93,12 +97,18 @@ def plan_checkpoints(evidence: pl.DataFrame) -> Results:
 
     Args:
         evidence: Rows of CheckpointEvidence.
+        replays: Rows of CheckpointReplays, where there are any.
 
     Returns:
         Plans of each run, and the curve of those whose stall and MTBF are known.
     """
     runs = list(evidence.sort("run_id").iter_rows(named=True))
-    plans = [plan for run in runs for plan in plans_of(run)]
+    best = {} if replays is None else _at_best(replays)
+    plans = [
+        plan
+        for run in runs
+        for plan in advised(run, list(plans_of(run)), best.get(run["run_id"]))
+    ]
     curves = [point for run in runs for point in curve_of(run)]
     return {
         table: pl.DataFrame(rows, schema=table.create_empty().schema)
@@ -106,15 +116,24 @@ def plan_checkpoints(evidence: pl.DataFrame) -> Results:
     }
 
 
+def _at_best(replays: pl.DataFrame) -> dict[str, dict[str, Any]]:
+    """Return the replay of each run at its best interval."""
+    rows = replays.filter(pl.col("scenario") == "best_interval")
+    return {row["run_id"]: row for row in rows.to_dicts()}
+
+
 def _compute(frames: Frames, _: Thresholds) -> Results:
-    return plan_checkpoints(frames[CheckpointEvidence].collect())
+    return plan_checkpoints(
+        frames[CheckpointEvidence].collect(), frames[CheckpointReplays].collect()
+    )
 
 
 ANALYSIS: Final = Analysis(
     name="checkpoint_plans",
-    version=1,
+    version=2,
     describes="How often runs should save, and what another interval would waste",
-    inputs=(CheckpointEvidence,),
+    inputs=(CheckpointEvidence, CheckpointReplays),
+    needs=(CheckpointEvidence,),
     outputs=(CheckpointPlans, CheckpointCurves),
     compute=_compute,
 )

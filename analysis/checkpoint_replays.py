@@ -5,12 +5,12 @@ from typing import ClassVar, Final
 import polars as pl
 
 from analysis._analysis import Analysis, Frames, Results, Thresholds
+from analysis._checkpoint_columns import per_day
 from analysis._checkpoint_replay_rows import replays_of
 from analysis._checkpoint_scenarios import SCENARIOS
 from analysis._checkpoint_units import units_of
 from analysis.attempts import Attempts
 from analysis.checkpoint_evidence import CheckpointEvidence
-from analysis.checkpoint_plans import per_day
 from analysis.interruptions import Interruptions
 from ingest.tables import Table
 from ingest.tables import _columns as c
@@ -52,7 +52,8 @@ class CheckpointReplays(Table):
     )
     rework_ns = c.duration_ns("Run time that failures undid.", nullable=True)
     seen_rework_ns = c.duration_ns(
-        "Run time of steps that the run really did again, for the replay as it was.",
+        "Steps that the run really did again, each as long as its median step, for the"
+        " replay as it was; the ledger's recompute adds up their own lengths.",
         nullable=True,
     )
     waiting_ns = c.duration_ns("Run time spent waiting for a node.", nullable=True)
@@ -113,6 +114,7 @@ ANALYSIS: Final = Analysis(
     version=1,
     describes="What another interval, restart or spare would have kept of runs",
     inputs=(CheckpointEvidence, Attempts, Interruptions),
+    needs=(CheckpointEvidence,),
     outputs=(CheckpointReplays,),
     compute=_compute,
 )

@@ -20,6 +20,7 @@ from analysis.overlap_groups import OverlapGroups
 from analysis.pipeline_bubbles import PipelineBubbles
 from analysis.power_swings import PowerSwings
 from analysis.replays import ReplaySteps
+from analysis.spare_plans import SparePlans
 from ingest.tables import Checkpoints, Collectives, RunCards, StepTimings, Table
 from ingest.tables import _columns as c
 
@@ -69,6 +70,7 @@ INPUTS: Final[tuple[type[Table], ...]] = (
     ReplaySteps,
     PipelineBubbles,
     InterruptRates,
+    SparePlans,
     LostTime,
     Energy,
     PowerSwings,
@@ -143,9 +145,10 @@ def _compute(frames: Frames, _: Thresholds) -> Results:
 
 ANALYSIS: Final = Analysis(
     name="plans",
-    version=2,
+    version=3,
     describes="The run on paper, from its card, beside what was measured",
     inputs=INPUTS,
+    needs=(RunCards,),
     outputs=(Plans,),
     compute=_compute,
 )

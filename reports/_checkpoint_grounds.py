@@ -25,9 +25,8 @@ def paragraphs(one: Shown, scope: Scope) -> list[str]:
         one: The run with most to win.
         scope: Runs of the page.
     """
-    spacing = " ".join(
-        filter(None, [_spacing(one.run), _wrong(one, scope), _range(one, scope)])
-    )
+    of_best = [] if one.withheld else [_wrong(one, scope), _range(one, scope)]
+    spacing = " ".join(filter(None, [_spacing(one.run), *of_best]))
     said = (_stalls(one), spacing, _away(one.run), _failed(one.run))
     return [text for text in said if text]
 

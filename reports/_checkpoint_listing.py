@@ -59,9 +59,17 @@ def _plans(one: Shown, scope: Scope) -> Listing:
             Column("limits"),
         ),
         rows=[_plan(row, one.run_id, scope, shared) for row in rows],
-        more=f"Of all rows: {shared}." if shared else "",
+        more=" ".join(filter(None, [_of_all(shared), _no_advice(one)])),
         sql=query("checkpoint_plans", one.run_id),
     )
+
+
+def _of_all(shared: str) -> str:
+    return f"Of all rows: {shared}." if shared else ""
+
+
+def _no_advice(one: Shown) -> str:
+    return f"No interval here is advice: {one.withheld}." if one.withheld else ""
 
 
 def _shared(rows: list[Row]) -> str:

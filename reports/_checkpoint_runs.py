@@ -47,13 +47,15 @@ def listing(runs: list[Shown], scope: Scope) -> list[Listing]:
 
 def _row(one: Shown, scope: Scope) -> tuple[str, ...]:
     used, best = (one.plans.get(method) for method in ("in_use", "exact"))
-    stall, gain = one.run["stall_ns"], one.gain_ratio
+    stall = one.run["stall_ns"]
+    gain = None if one.withheld else one.gain_ratio
+    saved = best["saved_gpu_ns_per_day"] if best and not one.withheld else None
     return (
         name(one.run_id, 30),
         every(used) if used else DASH,
         every(best) if best else DASH,
         DASH if stall is None else duration(stall),
         DASH if gain is None else percent(gain),
-        per_day(best["saved_gpu_ns_per_day"] if best else None, one.run_id, scope),
+        per_day(saved, one.run_id, scope),
         one.run["mtbf_words"] or DASH,
     )

@@ -45,9 +45,16 @@ class Shown(NamedTuple):
         )
         return None if used is None or best is None else used - best
 
+    @property
+    def withheld(self) -> str:
+        """Why the best interval is no advice, empty where it is."""
+        return self.plans.get("exact", {}).get("withheld") or ""
+
 
 def shown(frames: Frames, scope: Scope) -> list[Shown]:
     """Return the runs of the page that save, the one with most dollars to win first.
+
+    Those whose best interval is no advice come after all others.
 
     Args:
         frames: The tables.
@@ -66,11 +73,12 @@ def _rows(frame: pl.DataFrame) -> list[dict[str, Any]]:
     return list(frame.iter_rows(named=True))
 
 
-def _order(one: Shown, scope: Scope) -> tuple[bool, Decimal, str]:
+def _order(one: Shown, scope: Scope) -> tuple[bool, bool, Decimal, str]:
     best = one.plans.get("exact", {})
     saved = best.get("saved_gpu_ns_per_day")
     usd = dollars(int(saved), scope.price(one.run_id)) if saved is not None else 0
-    return best.get("interval_ns") is None, Decimal(-usd), one.run_id
+    is_unknown = best.get("interval_ns") is None
+    return is_unknown, bool(one.withheld), Decimal(-usd), one.run_id
 
 
 def per_day(saved: Decimal | None, run_id: str, scope: Scope) -> str:

@@ -11,11 +11,6 @@ from reports._words import plural
 #: A gain below this share of the time is none: no day shows it. [1]
 NEAR_RATIO: Final = 0.001
 
-#: Below this chance the run's own interruptions are more than a rate explains. [1]
-_CHANCE: Final = 0.01
-
-_UNLIKELY: Final = " But the run was interrupted more often than that rate explains."
-
 
 def heading(shown: list[Shown], scope: Scope) -> str:
     """Return the finding for the run with most to win.
@@ -33,13 +28,19 @@ def heading(shown: list[Shown], scope: Scope) -> str:
     if one.gain_ratio is None:
         return (
             f"A save every {every(best)} would cost least{whose}; the interval in use"
-            f" is not known: {used.get('reason')}."
+            f" is not known: {used.get('reason')}.{_but(one)}"
+        )
+    if one.withheld and one.gain_ratio >= NEAR_RATIO:
+        return (
+            f"How often to save is not settled{whose}: {one.withheld}. At the rate that"
+            f" is taken a save every {every(best)} instead of {every(used)} would cost"
+            " least."
         )
     if one.gain_ratio < NEAR_RATIO:
         return (
             f"A save every {every(used)} is about the best interval{whose}:"
             f" {every(best)} would win less than {percent(NEAR_RATIO)} of the"
-            f" time.{_ground(one.run)}"
+            f" time.{_but(one) or _ground(one.run)}"
         )
     usd = per_day(best["saved_gpu_ns_per_day"], one.run_id, scope)
     return (
@@ -56,9 +57,8 @@ def _ground(run: Row) -> str:
         return f" It rests on {count}, too few to rely on."
     if run["mtbf_source"] == "published":
         return " How often the run is interrupted is assumed."
-    return _UNLIKELY if _is_unlikely(run) else ""
+    return ""
 
 
-def _is_unlikely(run: Row) -> bool:
-    chance = run["mtbf_chance_ratio"]
-    return chance is not None and chance < _CHANCE
+def _but(one: Shown) -> str:
+    return f" But {one.withheld}." if one.withheld else ""

@@ -18,7 +18,6 @@ from reports.dollars import dollars, in_words
 #: Less of the time than this is not worth a change. [1]
 _LEAST: Final = 0.001
 
-
 #: What a change is saved of, as said.
 _CAPS: Final = {
     "checkpoint_stall": "the stalls that were seen",
@@ -66,7 +65,6 @@ def intervals(rows: pl.DataFrame, frames: Frames, scope: Scope) -> Iterator[Repa
         if share < _LEAST:
             continue
         account = _account(used, best)
-        account = _account(used, best)
         whole = round(share * int(gpu_ns))
         saved = min(whole, held.get((run_id, account), 0))
         why = _confidence(best, account if saved < whole else "")
@@ -90,10 +88,10 @@ def _account(used: Mapping[str, Any], best: Mapping[str, Any]) -> str:
 
 
 def _pair(plans: pl.DataFrame) -> tuple[dict[str, Any] | None, dict[str, Any] | None]:
-    """Return the interval in use, and the one that saves most."""
+    """Return the interval in use, and of those that are advice the one to take."""
     known = plans.drop_nulls(["interval_ns", "waste_ratio"])
     used = known.filter(pl.col("method") == "in_use").to_dicts()
-    others = known.filter(pl.col("method") != "in_use")
+    others = known.filter((pl.col("method") != "in_use") & pl.col("withheld").is_null())
     # of methods that save alike the exact one is told
     order = [pl.col("waste_ratio").round(4), pl.col("method") != "exact", "method"]
     best = others.sort(order).head(1).to_dicts()

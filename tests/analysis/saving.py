@@ -10,6 +10,7 @@ from analysis.checkpoint_evidence import CheckpointEvidence, find_evidence
 from analysis.interrupt_rates import InterruptRates
 from analysis.interruptions import Interruptions
 from analysis.runs import Runs
+from analysis.spare_plans import SparePlans
 from ingest.tables import Checkpoints, RunCards, StepTimings, Table
 from ingest.times import SECOND_NS
 
@@ -87,7 +88,8 @@ def frames_of(**tables: list[Row]) -> Frames:
         Checkpoints: tables.get("saves", []),
         StepTimings: tables.get("steps", []),
         Attempts: tables.get("attempts", [attempt(0, 0, 1000), attempt(1, 1100, 2000)]),
-        Runs: [{"run_id": "r", "gpu_count": 16, "gpus_per_node": 8}],
+        Runs: [{"run_id": "r", "cluster": "c", "gpu_count": 16, "gpus_per_node": 8}],
+        SparePlans: tables.get("spares", []),
         RunCards: [
             {"file_id": "c", "run_id": "r"} | one for one in tables.get("card", [])
         ],

@@ -1,5 +1,7 @@
 """What saves cost and how often they are needed, from rows drawn by hand."""
 
+from math import exp, factorial
+
 import pytest
 
 from analysis.checkpoint_evidence import find_evidence
@@ -63,6 +65,31 @@ def test_without_a_stall_the_time_of_a_save_is_the_most_it_can_be() -> None:
     assert found["flush_ns"] == 20 * S
 
 
+def test_a_save_that_lasts_into_the_next_stalls_for_a_time_not_known() -> None:
+    saves = [save(at, at, duration_ns=75 * S) for at in range(60, 600, 60)]
+    found = evidence_of(saves=saves)
+    assert (found["stall_ns"], found["stall_basis"]) == (None, "none")
+    assert (found["interval_ns"], found["flush_ns"]) == (60 * S, 75 * S)
+    # the card's stall is believed where it is shorter than what lies between saves
+    for told, stall, every in ((2.0, 2 * S, 58 * S), (60.0, None, 60 * S)):
+        card = [{"checkpoint_stall_s": told}]
+        found = evidence_of(saves=saves, card=card)
+        assert (found["stall_ns"], found["interval_ns"]) == (stall, every)
+
+
+def test_steps_that_go_on_beside_a_save_do_not_stall() -> None:
+    # saves of 20 s every 50 s and ten steps; steps of 5 s leave no room for them
+    saves = [save(at, at // 5, duration_ns=20 * S) for at in range(0, 500, 50)]
+    beside = [step(n, 5 * n) | {"duration_ns": 5 * S} for n in range(100)]
+    found = evidence_of(saves=saves, steps=beside)
+    assert (found["stall_ns"], found["flush_ns"]) == (None, 20 * S)
+    assert found["interval_ns"] == 50 * S
+    # steps of 3 s do
+    apart = [step(n, 5 * n) | {"duration_ns": 3 * S} for n in range(100)]
+    found = evidence_of(saves=saves, steps=apart)
+    assert (found["stall_ns"], found["interval_ns"]) == (20 * S, 30 * S)
+
+
 def test_steps_that_stood_still_are_saves_and_polls_are_not() -> None:
     # each step looks after the writer for 10 ms; steps 5 and 10 stall 4 and 6 s of the
     # slowest of two ranks
@@ -121,7 +148,8 @@ def test_own_interruptions_count_from_five_on() -> None:
     assert (own["mtbf_source"], own["mtbf_ns"]) == ("own", 4000 * S)
     assert own["node_count"] == 2
     assert own["mtbf_chance_ratio"] is None
-    card = evidence_of(saves=saves, rates=[few], card=[CARD])
+    rare = rate(4, 40_000, 16_000, 150_000)
+    card = evidence_of(saves=saves, rates=[rare], card=[CARD])
     assert (card["mtbf_source"], card["mtbf_ns"]) == ("card_count", DAY_NS // 2)
     low, high = mean_interval(20)
     assert card["mtbf_low_ns"] == pytest.approx(10 * DAY_NS / high)
@@ -131,11 +159,41 @@ def test_own_interruptions_count_from_five_on() -> None:
     assert "too few" in weak["mtbf_words"]
 
 
-def test_a_rate_that_the_run_speaks_against_is_told() -> None:
+def test_a_card_that_the_run_refutes_is_not_taken() -> None:
     # 4 in 16 000 s, where 12 h lie between two: expected 0.37, four or more 0.06 %
     few = rate(4, 4000, 1600, 15_000)
     found = evidence_of(saves=[save(1, 1)], rates=[few], card=[CARD])
-    assert found["mtbf_chance_ratio"] == pytest.approx(5.8e-4, rel=0.05)
+    assert (found["mtbf_source"], found["mtbf_ns"]) == ("own_weak", 4000 * S)
+    assert found["mtbf_chance_ratio"] is None
+    assert "they refute the run card: 20 in 10 days" in found["mtbf_words"]
+
+
+def test_the_chance_of_what_was_seen_is_told_on_either_side() -> None:
+    # 4 in 160 000 s, 3.7 expected: four or more by 1 - exp(-m) (1 + m + ...)
+    mean = 160_000 / 43_200
+    more = rate(4, 40_000, 16_000, 150_000)
+    found = evidence_of(saves=[save(1, 1)], rates=[more], card=[CARD])
+    below = exp(-mean) * sum(mean**k / factorial(k) for k in range(4))
+    assert found["mtbf_chance_ratio"] == pytest.approx(1 - below)
+    # none in five times 12 h: e to the minus five
+    none = rate(0, 1, 1, 1) | {"mtbf_ns": None, "exposure_ns": 5 * DAY_NS // 2}
+    quiet = evidence_of(saves=[save(1, 1)], rates=[none], card=[CARD])
+    assert quiet["mtbf_source"] == "card_count"
+    assert quiet["mtbf_chance_ratio"] == pytest.approx(exp(-5))
+
+
+def test_what_was_seen_of_repairs_goes_before_the_card() -> None:
+    card = {"reliability_repair_h": 2.0, "planned_steps": 30}
+    steps = [step(number, 10 * number) for number in range(3)]
+    frames = frames_of(saves=[save(1, 1)], steps=steps, card=[card])
+    told = find_evidence(frames).row(0, named=True)
+    assert (told["repair_ns"], told["repair_basis"]) == (7200 * S, "run_card")
+    assert told["planned_ns"] == 300 * S
+    spare = {"cluster": "c", "run_id": "q", "rate_case": "low", "spares": 0}
+    seen = spare | {"repair_ns": 600 * S, "repair_basis": "attempts"}
+    for other, hours in (({}, 1 / 6), ({"withheld": "few"}, 2), ({"cluster": "d"}, 2)):
+        found = evidence_of(saves=[save(1, 1)], card=[card], spares=[seen | other])
+        assert found["repair_ns"] == pytest.approx(hours * 3600 * S)
 
 
 def test_a_published_rate_is_assumed_by_name() -> None:

@@ -137,8 +137,6 @@ def test_caveats_stand_beside_the_numbers() -> None:
     assert "left out" in rough["exact"]["reason"]
     held = plans_of(stall_basis="held")["exact"]
     assert "at most" in held["reason"]
-    unlikely = plans_of(mtbf_source="card_rate", mtbf_chance_ratio=0.001)["exact"]
-    assert "more than that rate explains" in unlikely["reason"]
 
 
 def test_two_tiers_are_planned_by_levels() -> None:

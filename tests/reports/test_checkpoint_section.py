@@ -120,11 +120,32 @@ def test_what_a_finding_rests_on_stands_beside_it(scope: Scope) -> None:
     assumed = changed(rows, CheckpointEvidence, mtbf_source="published")
     assert built(assumed, scope).heading.endswith("is assumed.")
     unlike = changed(
-        rows, CheckpointEvidence, mtbf_source="card_rate", mtbf_chance_ratio=1e-5
+        rows, CheckpointEvidence, mtbf_source="card_rate", mtbf_chance_ratio=0.2
     )
-    content = built(unlike, scope)
-    assert content.heading.endswith("more often than that rate explains.")
-    assert "the chance of that is <" in content.paragraphs[1]
+    assert "the chance of that is 20.0" in plain(built(unlike, scope).paragraphs[1])
+
+
+def test_what_is_no_advice_is_said_without_a_saving(scope: Scope) -> None:
+    rows = changed(checkpoints(RUN), CheckpointPlans, "exact", withheld="it may lose")
+    content = built(rows, scope)
+    assert plain(content.heading) == (
+        "How often to save is not settled: it may lose. At the rate that is taken a"
+        " save every 15.0 min (300 steps) instead of 60.0 min (1 200 steps) would cost"
+        " least."
+    )
+    assert "USD" not in " ".join(content.paragraphs)
+    assert content.charts
+    assert content.listings[0].more == "No interval here is advice: it may lose."
+    near = changed(rows, CheckpointPlans, "in_use", waste_ratio=0.0905)
+    assert built(near, scope).heading.endswith("of the time. But it may lose.")
+
+
+def test_a_run_without_advice_comes_after_those_with_any(make_scope: MakeScope) -> None:
+    none = changed(checkpoints("one"), CheckpointPlans, "exact", withheld="it may lose")
+    both = {table: none[table] + checkpoints("two")[table] for table in none}
+    rows = built(both, make_scope("one", "two")).listings[0].rows
+    assert [row[0] for row in rows] == ["two", "one"]
+    assert rows[1][4:6] == ("\N{EN DASH}", "\N{EN DASH}")
 
 
 def test_what_is_not_known_is_said_with_its_reason(scope: Scope) -> None:

@@ -80,6 +80,16 @@ def test_an_interval_that_is_good_is_left_alone(scope: Scope) -> None:
     assert found(_repair_saves, "intervals", {}, scope) == []
 
 
+def test_an_interval_that_is_no_advice_is_no_repair(scope: Scope) -> None:
+    best = plan("exact", 60, 0.04) | {"withheld": "it may lose"}
+    plans = [plan("in_use", 10, 0.10), best]
+    assert found(_repair_saves, "intervals", {CheckpointPlans: plans}, scope) == []
+    young = plan("young", 50, 0.05)
+    rows: dict[Any, list[Row]] = {CheckpointPlans: [*plans, young]}
+    (one,) = found(_repair_saves, "intervals", rows, scope)
+    assert one[0].startswith("save every 50.0 min")
+
+
 def test_a_lemon_saves_what_it_lost_beyond_the_others(scope: Scope) -> None:
     # 8 failures where 2 are expected: three quarters of its 2 GPU-hours
     row = {"cluster": "pod-a", "host": "node-7", "failures": 8, "expected": 2.0}
