@@ -5,6 +5,7 @@ from typing import Final
 import polars as pl
 
 from analysis._analysis import Frames
+from analysis._host_names import host_names, spelled_alike
 from analysis.incidents import IncidentEvents
 from ingest.tables import Failures
 
@@ -30,8 +31,9 @@ def lines_of(frames: Frames, incident_id: str) -> pl.LazyFrame:
     )
     wanted = events.select(
         *_SPELL, "role", first="first_ns", last="last_ns", of_run="run_id"
-    )
-    joined = frames[Failures].join(wanted, on=_SPELL, nulls_equal=True)
+    ).rename({"host": "_host"})
+    by = [name if name != "host" else "_host" for name in _SPELL]
+    joined = _called(frames).join(wanted, on=by, nulls_equal=True).drop("_host")
     undated = pl.col("time_ns").is_null() & pl.col("first").is_null()
     within = pl.col("time_ns").is_between("first", "last").fill_null(value=False)
     same = (pl.col("run_id") == pl.col("of_run")).fill_null(value=True)
@@ -42,6 +44,16 @@ def lines_of(frames: Frames, incident_id: str) -> pl.LazyFrame:
         .unique()
         .sort(order, nulls_last=True)
     )
+
+
+def _called(frames: Frames) -> pl.LazyFrame:
+    """Return the rows of Failures with the `_host` that events call theirs."""
+    events, failures = frames[IncidentEvents], frames[Failures]
+    names = host_names([events, failures])
+    kept = events.select("cluster", "host").unique()
+    others = names.join(kept, on=["cluster", "host"], how="anti")
+    placed = spelled_alike(failures.with_columns(_told="host"), others)
+    return placed.rename({"host": "_host", "_told": "host"})
 
 
 def positions_in_files(failures: pl.LazyFrame, lines: pl.DataFrame) -> pl.DataFrame:

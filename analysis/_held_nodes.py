@@ -4,6 +4,7 @@ from typing import Final
 
 import polars as pl
 
+from analysis._host_names import host_names, spelled_alike
 from analysis.attempts import Attempts
 from analysis.gpus import Gpus
 from ingest.tables import Jobs
@@ -23,13 +24,13 @@ def held_nodes(attempts: pl.LazyFrame, gpus: pl.LazyFrame) -> pl.LazyFrame:
         gpus: Rows of Gpus; they tell nodes too.
 
     Returns:
-        A row for each attempt and node: `cluster`, `host`, `run_id`, `attempt`,
-        `job_id` (the run where no job is known), `start_ns` and `end_ns`.
+        A row for each attempt and node: `cluster`, `host` (one name for each, as jobs
+        spell it where they tell), `run_id`, `attempt`, `job_id` (the run where no job
+        is known), `start_ns` and `end_ns`.
     """
     keys = [Attempts.run_id.name, Attempts.attempt.name]
     listed = _listed_hosts(attempts, keys)
     mapped = gpus.select(*keys, Gpus.host.name).drop_nulls()
-    hosts = pl.concat([listed, mapped]).unique()
     spans = known_clusters(attempts, gpus).select(
         Attempts.cluster.name,
         *keys,
@@ -37,7 +38,8 @@ def held_nodes(attempts: pl.LazyFrame, gpus: pl.LazyFrame) -> pl.LazyFrame:
         Attempts.start_ns.name,
         Attempts.end_ns.name,
     )
-    return hosts.join(spans, on=keys)
+    told = [rows.join(spans, on=keys) for rows in (listed, mapped)]
+    return spelled_alike(pl.concat(told), host_names(told)).unique()
 
 
 def known_clusters(attempts: pl.LazyFrame, gpus: pl.LazyFrame) -> pl.LazyFrame:

@@ -64,5 +64,6 @@ def spelled_alike(rows: pl.LazyFrame, names: pl.LazyFrame) -> pl.LazyFrame:
         rows: Rows with `cluster` and `host`; a host that `names` lacks stays as it is.
         names: What `host_names` returns.
     """
-    joined = rows.join(names, on=list(HOST), how="left", maintain_order="left")
-    return joined.with_columns(host=pl.coalesce("name", "host")).drop("name")
+    by_host = names.select(*HOST, _name="name")
+    joined = rows.join(by_host, on=list(HOST), how="left", maintain_order="left")
+    return joined.with_columns(host=pl.coalesce("_name", "host")).drop("_name")

@@ -4,6 +4,7 @@ from typing import Final
 
 import polars as pl
 
+from analysis._host_names import host_names, spelled_alike
 from analysis._straggler_things import RANK
 from ingest.phrases import phrase
 from ingest.tables import Failures
@@ -36,9 +37,11 @@ def failures_of(
     near = time.is_between(spans["from_ns"].min(), spans["to_ns"].max())
     of_machine = ~Failures.source.col.is_in(_NOT_OF_A_MACHINE)
     events = failures.filter(near & of_machine).select(
-        "host", "gpu_key", "time_ns", "source", "code", event_cluster="cluster"
+        "cluster", "host", "gpu_key", "time_ns", "source", "code"
     )
-    found = events.join(placed.lazy(), on="host").filter(
+    named = spelled_alike(events, host_names([placed.lazy(), events]))
+    told = named.rename({"cluster": "event_cluster"})
+    found = told.join(placed.lazy(), on="host").filter(
         time.is_between(pl.col("from_ns"), pl.col("to_ns"))
         & (pl.col("cluster") == pl.col("event_cluster")).fill_null(value=True)
         & _is_its_gpu()

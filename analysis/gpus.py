@@ -127,7 +127,7 @@ def _compute(frames: Frames, _: Thresholds) -> Results:
 
 ANALYSIS: Final = Analysis(
     name="gpus",
-    version=4,
+    version=5,
     describes="Which GPU each rank of an attempt had, and where it stands",
     inputs=(
         Runs,
@@ -138,6 +138,7 @@ ANALYSIS: Final = Analysis(
         Operations,
         Collectives,
     ),
+    needs=(Attempts,),
     outputs=(Gpus,),
     compute=_compute,
 )

@@ -14,6 +14,7 @@ from analysis._failure_events import (
 from analysis._failure_roles import CATEGORIES, ROLES, SEVERITIES, category
 from analysis._failure_runs import lay_to_runs
 from analysis._held_nodes import held_nodes, job_nodes, last_holder
+from analysis._host_names import host_names, spelled_alike
 from analysis._incident_chains import (
     absorb,
     chain,
@@ -131,17 +132,21 @@ def find_incidents(frames: Frames, thresholds: Thresholds) -> Results:
     span_ns = round(thresholds["incident_spell_s"] * SECOND_NS)
     gap_ns = round(thresholds["incident_event_gap_s"] * SECOND_NS)
     window_ns = round(thresholds["incident_window_s"] * SECOND_NS)
-    nodes = held_nodes(frames[Attempts], frames[Gpus])
-    jobs = pl.concat(
-        [job_nodes(frames[Jobs]), nodes.drop("run_id", "attempt")], how="diagonal"
-    ).unique()
+    nodes = held_nodes(frames[Attempts], frames[Gpus]).collect().lazy()
+    held_jobs = [job_nodes(frames[Jobs]), nodes.drop("run_id", "attempt")]
+    jobs = pl.concat(held_jobs, how="diagonal").unique()
     told = [frames[Failures], edges_of_gauge(frames[PowerSamples])]
-    lines = group_lines(pl.concat(told, how="vertical_relaxed"), gap_ns, span_ns)
+    failures = pl.concat(told, how="vertical_relaxed")
+    switches = frames[Gpus].select("cluster", Gpus.host.name, Gpus.switch.name)
+    names = host_names([nodes, jobs, switches, failures]).collect().lazy()
+    jobs, switches, failures = (
+        spelled_alike(rows, names) for rows in (jobs, switches, failures)
+    )
+    lines = group_lines(failures, gap_ns, span_ns)
     held = last_holder(lay_to_gpu(lines, jobs), nodes.drop("job_id"), JOB_SLACK_NS)
     placed = lay_to_runs(held, frames[Attempts]).collect()
     chained = merge_in_attempts(accompanied(chain(placed, window_ns, span_ns)))
-    switches = frames[Gpus].select(Gpus.host.name, Gpus.switch.name).collect()
-    events = absorb(merge_under_switches(chained, switches))
+    events = absorb(merge_under_switches(chained, switches.collect()))
     named = name_incidents(events).with_columns(category=category())
     return {
         Incidents: sum_up(named).select(Incidents.column_names()),
@@ -151,9 +156,10 @@ def find_incidents(frames: Frames, thresholds: Thresholds) -> Results:
 
 ANALYSIS: Final = Analysis(
     name="incidents",
-    version=5,
+    version=6,
     describes="What broke, by cause: lines, events and incidents.",
     inputs=(Failures, PowerSamples, Jobs, Attempts, Gpus),
+    needs=(Failures,),
     outputs=(Incidents, IncidentEvents),
     compute=find_incidents,
     thresholds={

@@ -67,9 +67,10 @@ def test_rank_that_is_on_no_map_has_no_host() -> None:
     [
         ("n0, n1", [(0, "n0"), (1, "n1")]),
         ("n0,n9", [(0, "n0"), (1, None)]),
-        ("n0.example,n1.example", [(None, "n2"), (0, "n0"), (1, "n1")]),
+        ("n0.example,N1.", [(0, "n0.example"), (1, "N1.")]),
+        ("a0,a1", [(None, "n2"), (0, "n0"), (1, "n1")]),
     ],
-    ids=["spare not held", "rank 1 has moved", "other names"],
+    ids=["spare not held", "rank 1 has moved", "other spellings", "other names"],
 )
 def test_map_is_believed_where_the_job_held_its_nodes(
     hosts: str, expected: list[tuple[int | None, str | None]]

@@ -3,7 +3,16 @@
 import polars as pl
 import pytest
 
+from analysis._analysis import Frames
+from analysis._claim_lines import lines_of
 from analysis._host_names import host_names, spelled_alike
+from analysis._ledger_hosts import mapped_gpus
+from analysis.attempts import Attempts
+from analysis.incidents import Incidents
+from analysis.interrupt_rates import InterruptRates
+from analysis.interruptions import Interruptions
+from ingest.tables import HostMap
+from tests.analysis.failing import attempt, rows_of, tables, xid
 
 
 def hosts(*names: str | None, cluster: str = "c1") -> pl.LazyFrame:
@@ -59,3 +68,30 @@ def test_another_cluster_is_another_place_and_no_host_is_no_host() -> None:
 
 def test_hosts_that_nobody_else_knows_are_one_by_the_plainest_spelling() -> None:
     assert alike([], ["NODE-02", "node-02.", "node-02"]) == ["node-02"] * 3
+
+
+def test_spellings_of_a_node_are_one_incident_and_the_cause_of_its_stop() -> None:
+    said = ["node-02.dc1.example.com", "NODE-02", "node-02."]
+    lines = [
+        xid(code, 1.999, host) for code, host in zip((79, 154, 119), said, strict=True)
+    ]
+    held = [attempt("r", 0, 0, 2, "node-01,node-02")]
+    found = tables(held, lines)
+    incidents = found[Incidents].collect().to_dicts()
+    assert [row["host"] for row in incidents] == ["node-02"]
+    stop = found[Interruptions].collect().to_dicts()[0]
+    assert stop["incident_id"] == incidents[0]["incident_id"]
+    counted = found[InterruptRates].filter(scope="host", level="interruption")
+    assert counted.filter(pl.col("count") > 0).collect()[
+        "scope_id"
+    ].unique().item() == ("node-02")
+    told = lines_of(Frames(found), str(stop["incident_id"])).collect()
+    assert sorted(told["host"]) == sorted(said)
+
+
+def test_a_map_that_spells_nodes_in_full_is_of_the_nodes_of_the_job() -> None:
+    seats = [{"run_id": "r", "rank": 0, "host": "NODE-01.dc1", "local_rank": 0}]
+    seats.append(seats[0] | {"rank": 1, "host": "node-09.dc1"})
+    held = rows_of(Attempts, [attempt("r", 0, 0, 2, "node-01,node-02")])
+    mapped = mapped_gpus(rows_of(HostMap, seats), held).sort("rank").collect()
+    assert mapped["host"].to_list() == ["node-01", None]
