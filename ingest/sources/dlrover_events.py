@@ -9,7 +9,8 @@ JSON. `BEGIN` and `END` of one identity bound a span; an `INSTANT` is alone.
   rank, so a step is one process's view of the run, of the scope `run_mean`.
 * `#save` and `#load` are checkpoints; nothing tells how long training stood still.
 * `#log` carries loss, gradient norm and skipped iterations.
-* A span that has no end, or none that began, is refused.
+* A save that has no end is one that was never done. Any other span that has none, and
+  an end that nothing began, is refused.
 """
 
 import re
@@ -64,8 +65,10 @@ def read(stream: BinaryIO, reading: Reading) -> Iterator[Batch]:
         begins = pl.concat([opened, begins.filter(pl.col("name").is_in(list(_SPANS)))])
         yield from _ended(begins, events.filter(kind="END"), reading)
         done = events.filter(kind="END").select("name", "event")
-        opened = begins.join(done, on=("name", "event"), how="anti").tail(MOST_OPEN)
-    yield Batch(refused=_refusals(opened, "end|required"))
+        still = begins.join(done, on=("name", "event"), how="anti")
+        opened = still.tail(MOST_OPEN)
+        yield _unended(still.head(still.height - opened.height), reading)
+    yield _unended(opened, reading)
 
 
 _OPEN: Final = pl.Schema(
@@ -131,9 +134,25 @@ def _ended(
     yield Batch({Checkpoints: saved} if saved.height else {})
 
 
+def _unended(begins: pl.DataFrame, reading: Reading) -> Batch:
+    """Return saves that never ended as such, and refuse the other spans."""
+    saves = begins.filter(name="save")
+    nothing = pl.lit(None, pl.Int64)
+    rows = _checkpoints(
+        saves.with_columns(
+            time_ns_begin="time_ns", step_begin="step", duration_ns=nothing
+        ),
+        reading,
+    )
+    return Batch(
+        {Checkpoints: rows} if rows.height else {},
+        refused=_refusals(begins.filter(pl.col("name") != "save"), "end|required"),
+    )
+
+
 def _checkpoints(spans: pl.DataFrame, reading: Reading) -> pl.DataFrame:
     return spans.select(
-        "step",
+        pl.coalesce("step", "step_begin"),
         "duration_ns",
         run_id=pl.lit(reading.run_id),
         kind="name",
@@ -163,7 +182,7 @@ def _refusals(events: pl.DataFrame, rule: str) -> tuple[Refusal, ...]:
 
 SOURCE: Final = Source(
     name="dlrover-events",
-    version=2,
+    version=3,
     describes="training events of DLRover: steps, checkpoints, metrics",
     tables=(StepTimings, Checkpoints, TrainingMetrics),
     options=frozenset({"zone", "run_id"}),

@@ -198,6 +198,22 @@ def test_spans_of_dlrover_are_paired_by_their_identity() -> None:
     assert (metric["step"], metric["loss"]) == (11, 2.5)
 
 
+def test_a_save_without_an_end_was_never_done() -> None:
+    batches = held(
+        read_lines(
+            dlrover_events.SOURCE,
+            event("00.000000", "save", "BEGIN", global_step=10),
+            event("01.000000", "save", "END", global_step=10),
+            event("02.000000", "save", "BEGIN", "b2", global_step=20),
+            event("03.000000", "load", "BEGIN", "c3"),
+        )
+    )
+    found = rows(batches, Checkpoints)
+    told = [(row["step"], row["start_ns"], row["duration_ns"]) for row in found]
+    assert told == [(10, NOON, S), (20, NOON + 2 * S, None)]
+    assert refused(batches) == [("line 4", "end|required")]
+
+
 def test_halves_of_spans_are_refused() -> None:
     batches = held(
         read_lines(
