@@ -13,7 +13,7 @@ from analysis.interruptions import Interruptions
 from analysis.runs import Runs
 from ingest.errors import LakeError, SettingError
 from ingest.lake import Snapshot, snapshot
-from ingest.quoting import ALIKE, Quotes, Wanted, quote
+from ingest.quoting import ALIKE, MOST_LINES, Quotes, Wanted, quote
 from ingest.quoting_rows import BY_ROW, quote_rows
 from ingest.tables import Failures, IngestedFiles, RunCards
 from pipeline.reporting import Written, prices_of, provenance_of, refuse_target, replace
@@ -109,19 +109,20 @@ def _quotes(frames: Frames, incident_id: str) -> dict[str, Quotes]:
     """Look for the lines of an incident in the files that they were read from."""
     lines = lines_of(frames, incident_id).collect()
     found = positions_in_files(frames[Failures], lines)
-    root = lines.filter(pl.col("role") != "cascade").select("file_id", "message")
+    order = lines.with_row_index("place").group_by("file_id", "message")
     told = found.join(
-        root.unique().with_columns(is_root=pl.lit(value=True)),
+        order.agg(pl.col("place").min(), is_root=(pl.col("role") != "cascade").any()),
         on=["file_id", "message"],
-        how="left",
-    ).with_columns(pl.col("is_root").fill_null(value=False))
+    ).sort("file_id", ~pl.col("is_root"), "place")
     files = frames[IngestedFiles].join(told.lazy(), on="file_id", how="semi").collect()
     return dict(_looked_up(files, told))
 
 
 def _looked_up(files: pl.DataFrame, told: pl.DataFrame) -> Iterator[tuple[str, Quotes]]:
     for file in files.to_dicts():
-        rows = told.filter(pl.col("file_id") == file["file_id"]).to_dicts()
+        # of more messages than lines are quoted, the first of the root's go before
+        mine = told.filter(pl.col("file_id") == file["file_id"]).head(MOST_LINES)
+        rows = mine.to_dicts()
         wanted = [
             Wanted(
                 row["message"],

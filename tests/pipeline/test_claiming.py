@@ -1,9 +1,13 @@
 """`gpuledger report --claim` and `--compare`: their files, messages and codes."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
+import polars as pl
 import pytest
 
+from ingest.quoting import MOST_LINES, Line, Quotes, Wanted
+from pipeline import claiming
 from pipeline.cli import run_tokens
 
 LOG = "\n".join(
@@ -111,3 +115,31 @@ def test_a_lake_can_be_held_against_itself(lake: Path, tmp_path: Path) -> None:
     page = tmp_path / "r.html"
     assert report(lake, "--compare", str(lake), "-o", str(page), "--quiet") == 0
     assert "What changed" in page.read_text()
+
+
+def test_of_a_storm_as_many_messages_are_looked_for_as_lines_are_quoted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[Wanted] = []
+
+    def looked(path: str, sha256: str, size: int, wanted: Sequence[Wanted]) -> Quotes:
+        asked.extend(wanted)
+        return Quotes((Line(1, path + sha256 + str(size)),))
+
+    monkeypatch.setattr(claiming, "quote", looked)
+    files = pl.DataFrame(
+        {"file_id": ["a"], "path": ["k.log"], "sha256": [""], "bytes": [9]}
+    ).with_columns(source=pl.lit("kernel-log"))
+    told = pl.DataFrame(
+        {
+            "file_id": ["a"] * 50_000,
+            "message": [f"Xid {n}" for n in range(50_000)],
+            "positions": [[0]] * 50_000,
+            "total": [1] * 50_000,
+            "is_root": [n == 0 for n in range(50_000)],
+        }
+    )
+    ((file_id, quotes),) = claiming._looked_up(files, told)
+    assert (file_id, len(quotes.lines)) == ("a", 1)
+    assert [one.message for one in asked] == [f"Xid {n}" for n in range(MOST_LINES)]
+    assert asked[0].is_root
