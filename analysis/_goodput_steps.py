@@ -5,9 +5,9 @@ from typing import Final
 import polars as pl
 
 from analysis._analysis import Frames
-from analysis._ledger_evidence import Marks, place_known
+from analysis._ledger_evidence import NO_TRACES, Marks, place_known
 from analysis._ledger_log import PORTION_ROWS, read_log
-from analysis._ledger_progress import rollbacks
+from analysis._ledger_progress import STEP_TYPES, rollbacks
 from analysis._ledger_restarts import find_restarts, number_spells
 from analysis.attempts import Attempts
 from analysis.overlap import Overlap
@@ -18,27 +18,7 @@ _SPELL: Final = ("run_id", "attempt", "spell")
 _STEP: Final = (*_SPELL, "step")
 
 _NO_STEPS: Final = pl.DataFrame(
-    schema={
-        "run_id": pl.String,
-        "attempt": pl.Int32,
-        "spell": pl.Int64,
-        "step": pl.Int64,
-        "start_ns": pl.Int64,
-        "taken_ns": pl.Int128,
-        "rows": pl.Int64,
-    }
-)
-
-_NO_TRACES: Final = pl.DataFrame(
-    schema={
-        "run_id": pl.String,
-        "attempt": pl.Int32,
-        "trace_id": pl.String,
-        "rank": pl.Int64,
-        "step": pl.Int64,
-        "start_ns": pl.Int64,
-        "end_ns": pl.Int64,
-    }
+    schema=STEP_TYPES | {"start_ns": pl.Int64, "taken_ns": pl.Int128, "rows": pl.Int64}
 )
 
 
@@ -61,7 +41,7 @@ def logged_steps(frames: Frames, portion_rows: int = PORTION_ROWS) -> pl.DataFra
     attempts = frames[Attempts]
     steps = in_calendar(frames[StepTimings], attempts)
     log = read_log(steps, frames[Overlap], portion_rows)
-    restarts = find_restarts(Marks(log, _NO_TRACES.lazy()))
+    restarts = find_restarts(Marks(log, NO_TRACES.lazy()))
     sums = [
         _sum_up(place_known(number_spells(one, restarts), attempts)).collect()
         for one in log

@@ -12,16 +12,24 @@ from analysis._overlap_windows import bounds_of_steps
 from analysis._replay_room import OUTLASTS_FROM
 from analysis._step_times import MOMENT, clock_of, number_times
 from analysis.placing import place
-from ingest.tables import Collectives, Kernels, Operations
+from ingest.tables import Collectives, Operations
 
-_TRACED: Final = (
-    Kernels.run_id.name,
-    Kernels.attempt.name,
-    Kernels.trace_id.name,
-    Kernels.device.name,
-    Kernels.rank.name,
-    Kernels.step.name,
-)
+#: What tells a traced step of a rank and its bounds, with the types of all.
+TRACED_TYPES: Final = {
+    "run_id": pl.String,
+    "attempt": pl.Int32,
+    "trace_id": pl.String,
+    "device": pl.Int32,
+    "rank": pl.Int32,
+    "step": pl.Int64,
+    "start_ns": pl.Int64,
+    "end_ns": pl.Int64,
+}
+
+#: No traced step.
+NO_TRACES: Final = pl.DataFrame(schema=TRACED_TYPES)
+
+_TRACED: Final = tuple(TRACED_TYPES)[:-2]
 
 _BOUNDS: Final = (pl.col("start_ns").min(), pl.col("end_ns").max())
 

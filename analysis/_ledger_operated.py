@@ -6,6 +6,7 @@ from typing import Final
 import polars as pl
 
 from analysis._ledger_clock import on_a_clock
+from analysis._ledger_evidence import TRACED_TYPES
 from analysis._ledger_replayed import replayed, split_waits, without_waits
 from analysis._ledger_waiting import RANK_STEP
 from analysis._replay import Layouts, replays_of
@@ -20,15 +21,7 @@ from ingest.tables import Operations
 PORTION_ROWS: Final = 500_000
 
 #: What is told of a step of a rank, and its type.
-_COLUMNS: Final = {
-    "run_id": pl.String,
-    "attempt": pl.Int32,
-    "trace_id": pl.String,
-    "device": pl.Int32,
-    "rank": pl.Int32,
-    "step": pl.Int64,
-    "start_ns": pl.Int64,
-    "end_ns": pl.Int64,
+_COLUMNS: Final = TRACED_TYPES | {
     "straggler_wait": pl.Int64,
     "pipeline_bubble": pl.Int64,
     "exposed_communication": pl.Int64,

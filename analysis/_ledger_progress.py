@@ -14,12 +14,17 @@ _FIRST: Final = (
     pl.col("step_basis").first(),
 )
 
+#: What tells a step of a spell of an attempt, and its types.
+STEP_TYPES: Final = {
+    "run_id": pl.String,
+    "attempt": pl.Int32,
+    "spell": pl.Int64,
+    "step": pl.Int64,
+}
+
 _NO_STEPS: Final = pl.DataFrame(
-    schema={
-        "run_id": pl.String,
-        "attempt": pl.Int32,
-        "spell": pl.Int64,
-        "step": pl.Int64,
+    schema=STEP_TYPES
+    | {
         "seats": pl.Int64,
         "start_ns": pl.Int64,
         "end_ns": pl.Int64,

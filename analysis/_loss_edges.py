@@ -6,7 +6,7 @@ from typing import Final
 import polars as pl
 
 from analysis._analysis import Frames
-from analysis._ledger_evidence import Marks, place_known
+from analysis._ledger_evidence import NO_TRACES, Marks, place_known
 from analysis._ledger_log import StepLog, read_log
 from analysis._ledger_progress import completed_steps, rollbacks, shown_steps
 from analysis._ledger_restarts import find_restarts, number_spells
@@ -29,19 +29,6 @@ _ATTEMPT: Final = ["run_id", "attempt"]
 #: What is paid for and neither a rank nor waits for one.
 _UNALLOCATED: Final = ("spare", "repair")
 
-_NO_TRACES: Final = pl.DataFrame(
-    schema={
-        "run_id": pl.String,
-        "attempt": pl.Int32,
-        "trace_id": pl.String,
-        "device": pl.Int32,
-        "rank": pl.Int32,
-        "step": pl.Int64,
-        "start_ns": pl.Int64,
-        "end_ns": pl.Int64,
-    }
-)
-
 
 class Edges:
     """Where each GPU that was paid for began its first step and ended its last.
@@ -60,7 +47,7 @@ class Edges:
         self._attempts = frames[Attempts]
         steps = in_calendar(frames[StepTimings], self._attempts)
         self._log: StepLog = read_log(steps, frames[Overlap], portion_rows)
-        marks = Marks(self._log, _NO_TRACES.lazy())
+        marks = Marks(self._log, NO_TRACES.lazy())
         self._restarts = find_restarts(marks)
         self.shown = shown_steps(self._placed(one) for one in marks)
         self._fronts = (

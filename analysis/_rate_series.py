@@ -6,22 +6,16 @@ import polars as pl
 
 from analysis._analysis import Frames
 from analysis._exposure_spans import spans
-from analysis._held_nodes import held_nodes, known_clusters
-from analysis._rate_things import NOTICE, PLANNED, things
+from analysis._rate_seen import INPUTS, seen
+from analysis._rate_things import NOTICE, PLANNED
 from analysis._rate_totals import PLACE, WHOLE
-from analysis.attempts import Attempts
-from analysis.gpus import Gpus
-from analysis.incidents import IncidentEvents, Incidents
-from analysis.interruptions import Interruptions
-from analysis.runs import Runs
-
-#: Tables that `series` reads.
-INPUTS: Final = (Attempts, Gpus, Runs, Incidents, IncidentEvents, Interruptions)
 
 #: Levels that a series can be of, and whether nodes tell of them.
 _LEVELS: Final = {"incident": True, "interruption": False}
 
 _SERIES: Final = [*PLACE, "level"]
+
+__all__ = ["INPUTS", "Series", "series"]
 
 
 class Series(NamedTuple):
@@ -45,22 +39,15 @@ def series(frames: Frames) -> Series:
     Args:
         frames: The tables of INPUTS.
     """
-    attempts = known_clusters(frames[Attempts], frames[Gpus]).collect()
-    nodes = held_nodes(frames[Attempts], frames[Gpus]).collect()
-    counted = things(
-        frames[IncidentEvents].collect(),
-        frames[Incidents].collect(),
-        frames[Interruptions].collect(),
-        attempts,
-    )
-    observed = _observed(spans(attempts, nodes, frames[Runs].collect()))
+    found = seen(frames)
+    observed = _observed(spans(found.attempts, found.nodes, found.runs))
     names = observed.select(_SERIES).unique().sort(_SERIES).with_row_index("series")
     known = pl.when(pl.col("nodes").is_not_null().all().over("series")).then("nodes")
     numbered = _numbered(observed, names).with_columns(nodes=known)
     return Series(
         names,
         numbered.select("series", "start_ns", "end_ns", "own", "nodes"),
-        _numbered(_placed(counted), names).select(
+        _numbered(_placed(found.things), names).select(
             "series", "category", "host", "time_ns"
         ),
     )

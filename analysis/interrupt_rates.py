@@ -8,15 +8,9 @@ import polars as pl
 
 from analysis._analysis import Analysis, Frames, Results, Thresholds
 from analysis._exposure import exposures
-from analysis._held_nodes import held_nodes, known_clusters
 from analysis._rate_cells import CELL, cells
-from analysis._rate_things import things
-from analysis.attempts import Attempts
-from analysis.gpus import Gpus
-from analysis.incidents import IncidentEvents, Incidents
-from analysis.interruptions import Interruptions
+from analysis._rate_seen import INPUTS, seen
 from analysis.poisson import MeanInterval, mean_interval, mtbf, per_1000_node_days
-from analysis.runs import Runs
 from ingest.tables import Table
 from ingest.tables import _columns as c
 
@@ -88,21 +82,13 @@ class InterruptRates(Table):
 
 def rate_interruptions(frames: Frames, _: Thresholds) -> Results:
     """Count what broke and stopped, and hold it against the time observed."""
-    attempts = known_clusters(frames[Attempts], frames[Gpus]).collect()
-    nodes = held_nodes(frames[Attempts], frames[Gpus]).collect()
-    counted = things(
-        frames[IncidentEvents].collect(),
-        frames[Incidents].collect(),
-        frames[Interruptions].collect(),
-        attempts,
-    )
-    runs = frames[Runs].collect()
-    observed = exposures(attempts, nodes, runs)
-    models = runs.select("run_id", "gpu_model")
-    counted = counted.join(models, on="run_id", how="left", maintain_order="left")
-    found = cells(counted, observed).sort(CELL)
-    means = {count: mean_interval(count) for count in found["count"].unique()}
-    rows = [_rate(row, means) for row in found.iter_rows(named=True)]
+    found = seen(frames)
+    observed = exposures(found.attempts, found.nodes, found.runs)
+    models = found.runs.select("run_id", "gpu_model")
+    counted = found.things.join(models, on="run_id", how="left", maintain_order="left")
+    counts = cells(counted, observed).sort(CELL)
+    means = {count: mean_interval(count) for count in counts["count"].unique()}
+    rows = [_rate(row, means) for row in counts.iter_rows(named=True)]
     schema = InterruptRates.create_empty().schema
     return {InterruptRates: pl.DataFrame(rows, schema=schema)}
 
@@ -141,7 +127,7 @@ ANALYSIS: Final = Analysis(
     name="interrupt_rates",
     version=2,
     describes="How often clusters, runs, nodes and models break, with exact intervals.",
-    inputs=(Attempts, Gpus, Runs, Incidents, IncidentEvents, Interruptions),
+    inputs=INPUTS,
     outputs=(InterruptRates,),
     compute=rate_interruptions,
 )
