@@ -35,8 +35,8 @@ class Changes:
 
     Attributes:
         events: `run_id`, `point`, `power_mw`, `covered` and `expected` devices.
-        peaks: For each run `peaks_w`, the peaks of its devices added up, and
-            `devices_count`.
+        peaks: For each run `peaks_w`, the peaks of its devices added up, `ceiling_w`,
+            the most that they are believed, and `devices_count`.
         ages: For each run the rows of `ages`.
     """
 
@@ -77,7 +77,9 @@ def changes(
         both = pl.concat([aged, ages(placed)])
         aged = both.group_by("run_id", "age_ns", "points").agg(pl.all().sum())
         peaks.append(
-            placed.group_by("run_id", "device").agg(peak_mw=pl.col("power_mw").max())
+            placed.group_by("run_id", "device").agg(
+                pl.col("power_mw", "ceiling_mw").max()
+            )
         )
     return Changes(every.sort(_POINT), _peaks(peaks), aged)
 
@@ -87,6 +89,7 @@ def _peaks(parts: list[pl.DataFrame]) -> pl.DataFrame:
         schema = {
             "run_id": pl.String(),
             "peaks_w": pl.Float64(),
+            "ceiling_w": pl.Float64(),
             "devices_count": pl.Int64(),
         }
         return pl.DataFrame(schema=schema)
@@ -94,7 +97,8 @@ def _peaks(parts: list[pl.DataFrame]) -> pl.DataFrame:
         pl.concat(parts)
         .group_by("run_id")
         .agg(
-            peaks_w=pl.col("peak_mw").sum() / MW,
+            peaks_w=pl.col("power_mw").sum() / MW,
+            ceiling_w=pl.col("ceiling_mw").sum() / MW,
             devices_count=pl.col("device").n_unique().cast(pl.Int64),
         )
     )

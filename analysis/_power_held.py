@@ -28,8 +28,9 @@ def in_force(
 
     Returns:
         The columns of the pieces, with `power_mw` (zero where it holds for no time),
-        `taken_ns`, and `time_ns` and `until_ns` inside the piece. One that was taken
-        before the piece and still holds is one of its rows.
+        `ceiling_mw` (the most that the device is believed), `taken_ns`, and `time_ns`
+        and `until_ns` inside the piece. One that was taken before the piece and still
+        holds is one of its rows.
     """
     samples = one_per_time(read)
     parts = []
@@ -43,7 +44,9 @@ def in_force(
             + pl.when("is_measured").then("length_ns").otherwise(0),
         )
         parts += [_taken_in(readings, mine), _taken_before(readings, mine)]
-    return pl.concat(parts)
+    most = (pl.col("ceiling_w").max() * MW).round().cast(pl.Int64)
+    ceilings = samples.group_by("device").agg(ceiling_mw=most)
+    return pl.concat(parts).join(ceilings, on="device")
 
 
 def _taken_in(readings: pl.DataFrame, pieces: pl.DataFrame) -> pl.DataFrame:

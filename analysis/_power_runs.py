@@ -36,6 +36,7 @@ class Run:
         power: Rows of `cluster_power`.
         steps: Rows of `stepped`.
         peaks_w: Peaks of its GPUs, added up. [W]
+        ceiling_w: Most that they can draw together. [W]
         devices_count: GPUs that were sampled.
         expected_count: GPUs that it held.
     """
@@ -47,6 +48,7 @@ class Run:
     power: pl.DataFrame
     steps: pl.DataFrame
     peaks_w: float
+    ceiling_w: float
     devices_count: int
     expected_count: int
 
@@ -102,6 +104,7 @@ def runs_sampled(
             power=power,
             steps=steps.filter(mine),
             peaks_w=row["peaks_w"],
+            ceiling_w=row["ceiling_w"],
             devices_count=row["devices_count"],
             expected_count=row["expected_count"],
         )

@@ -38,7 +38,8 @@ def sensors(
         devices: Rows of `devices_of`.
 
     Returns:
-        `run_id`, `semantics`, `interval_ns` (median time between two samples),
+        `run_id`, `semantics`, `interval_ns` (median time between two samples; the time
+        held where no device has two),
         `refresh_ns` (median time between two changes, never below the interval),
         `origin_ns`, `last_ns` and `grid_ns`, sorted by run.
     """
@@ -64,7 +65,13 @@ def sensors(
         pl.col("interval_ns").median(),
         pl.col("refresh_ns").median(),
     )
-    return _with_grid(_best(found.filter(pl.col("samples") > 1)))
+    return _with_grid(_best(found.with_columns(_or_held("interval_ns", "refresh_ns"))))
+
+
+def _or_held(*columns: str) -> list[pl.Expr]:
+    """Say the time held where devices have one sample each, and no time between two."""
+    held = (pl.col("last_ns") - pl.col("origin_ns")).cast(pl.Float64)
+    return [pl.coalesce(name, held) for name in columns]
 
 
 def _of_column(read: pl.DataFrame, column: str) -> pl.DataFrame:

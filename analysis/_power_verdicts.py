@@ -28,6 +28,7 @@ _ROW: Final = (
     "window_ns",
     "measured",
     "at_least",
+    "at_most",
     "unit",
     "observable",
     "reason",
@@ -41,7 +42,9 @@ def measured(
 
     A change that was seen within a window took at most the window, a refresh of the
     sensor and the time that it averages over: over all of that it is `at_least`
-    the ramp there was, whatever the sensor hides.
+    the ramp there was, whatever the sensor hides. A mean over a second hides what
+    happens within it: where such a swing could be beyond a limit, nothing is passed;
+    `at_most` is what all that the GPUs can draw would make of it.
 
     Args:
         swings: Rows of PowerSwings.
@@ -49,13 +52,14 @@ def measured(
         shapes: Rows of PowerShapes.
 
     Returns:
-        `run_id`, `limit_name`, `window_ns`, `measured`, `at_least`, `unit`,
-        `observable` and `reason`.
+        `run_id`, `limit_name`, `window_ns`, `measured`, `at_least`, `at_most` (null
+        where nothing is hidden), `unit`, `observable` and `reason`.
     """
-    sensors = shapes.select("run_id", "semantics", "refresh_ns")
+    sensors = shapes.select("run_id", "semantics", "refresh_ns", "ceiling_w")
+    is_mean = pl.col("semantics") == "average"
     known = swings.join(sensors, on="run_id", how="left").with_columns(
-        _slack=pl.col("refresh_ns")
-        + pl.when(pl.col("semantics") == "average").then(AVERAGED_NS).otherwise(0)
+        _slack=pl.col("refresh_ns") + pl.when(is_mean).then(AVERAGED_NS).otherwise(0),
+        _hidden_w=pl.when(is_mean).then("ceiling_w"),
     )
     ramps = [_ramp(known, name, of) for name, of in _MOVES.items()]
     return pl.concat([*ramps, _range(swings), _band(bands)])
@@ -70,6 +74,7 @@ def _ramp(swings: pl.DataFrame, name: str, column: str) -> pl.DataFrame:
         limit_name=pl.lit(name),
         measured=rate / pl.col("window_ns"),
         at_least=rate / (pl.col("window_ns") + pl.col("_slack")),
+        at_most=pl.col("_hidden_w") * SECOND_NS / pl.col("window_ns"),
         unit=pl.lit("W/s"),
     ).select(_ROW)
 
@@ -85,6 +90,7 @@ def _range(swings: pl.DataFrame) -> pl.DataFrame:
         limit_name=pl.lit("dynamic_range"),
         measured="dynamic_range_w",
         at_least="dynamic_range_w",
+        at_most=pl.lit(None, pl.Float64),
         unit=pl.lit("W"),
         observable=is_seen,
         reason=pl.coalesce("reason", "_why"),
@@ -100,6 +106,7 @@ def _band(bands: pl.DataFrame) -> pl.DataFrame:
             window_ns=pl.lit(None, pl.Int64),
             measured="band_energy_ratio",
             at_least=pl.lit(None, pl.Float64),
+            at_most=pl.lit(None, pl.Float64),
             unit=pl.lit("1"),
         )
         .select(_ROW)
@@ -116,17 +123,26 @@ def judged(rows: pl.DataFrame) -> pl.DataFrame:
     is_broken = (pl.col("measured") > limit).fill_null(value=False)
     is_surely = (pl.col("at_least") > limit).fill_null(value=False)
     is_seen = pl.col("observable") & pl.col("measured").is_not_null()
+    is_hidden = (
+        is_seen & ~is_broken & (pl.col("at_most") > limit).fill_null(value=False)
+    )
     verdict = (
         pl.when(limit.is_null())
         .then(pl.lit("no_limit"))
         .when(is_surely | (is_seen & is_broken))
         .then(pl.lit("fail"))
-        .when(is_seen)
+        .when(is_seen & ~is_hidden)
         .then(pl.lit("pass"))
         .otherwise(pl.lit("not_observable"))
     )
+    hidden = phrase(
+        "the sensor's 1 s average hides swings within a second, which may be up to {}"
+        " W/s over this window",
+        pl.col("at_most").round(0).cast(pl.Int64),
+    )
+    why = _why(is_surely, is_broken & ~pl.col("observable"))
     return rows.with_columns(
-        verdict=verdict, reason=_why(is_surely, is_broken & ~pl.col("observable"))
+        verdict=verdict, reason=pl.when(is_hidden).then(hidden).otherwise(why)
     )
 
 

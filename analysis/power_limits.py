@@ -48,7 +48,8 @@ class PowerLimits(Table):
         "Who set the limit.", ("run_card", "setting", "example", "none")
     )
     verdict = c.choice(
-        "`pass` only where the sensor would have shown a breach; `fail` where it showed"
+        "`pass` only where the sensor would have shown a breach (a mean over a second"
+        " shows none that swings within it could make); `fail` where it showed"
         " one, or where what it showed is beyond the limit over the longest time that"
         " it may have taken: the window, a refresh, and the time of averaging.",
         ("pass", "fail", "not_observable", "no_limit"),

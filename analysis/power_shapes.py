@@ -33,7 +33,9 @@ class PowerShapes(Table):
         "What readings are: of the moment, or means over a second.",
         ("instant", "average"),
     )
-    interval_ns = c.duration_ns("Median time between two samples of a GPU.")
+    interval_ns = c.duration_ns(
+        "Median time between two samples of a GPU; the time held where each has one."
+    )
     refresh_ns = c.duration_ns("Median time between two changes of its reading.")
     grid_ns = c.duration_ns("Time between two points of the run's power.")
     devices_count = c.count("GPUs that were sampled.")
@@ -44,6 +46,10 @@ class PowerShapes(Table):
     mean_w = c.watts("Mean power of all sampled GPUs together.", nullable=True)
     low_w = c.watts("Lowest.", nullable=True)
     peak_w = c.watts("Highest.", nullable=True)
+    ceiling_w = c.watts(
+        "Most that its GPUs can draw together: half above their power limits, and 4 kW"
+        " each where none is told."
+    )
     range_w = c.watts("Highest less lowest.", nullable=True)
     typical_range_w = c.watts("99th less 1st percentile.", nullable=True)
     load_factor_ratio = c.ratio("Mean over peak.", nullable=True)

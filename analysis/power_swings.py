@@ -131,6 +131,7 @@ def _shape(run: Run, seen: Spectrum, steps: pl.DataFrame) -> pl.DataFrame:
         "expected_count": run.expected_count,
         "peak_hz": seen.peak_hz(),
         "highest_hz": seen.highest_hz,
+        "ceiling_w": run.ceiling_w,
         **shape(run.power, run.peaks_w),
         **shape_of_steps(steps, run.sensor),
     }

@@ -33,6 +33,8 @@ def sensor(shape: dict[str, object]) -> str:
         if shape["semantics"] == "instant"
         else f"Readings are means over 1{THIN}s"
     )
+    if shape["mean_w"] is None:
+        return f"{kind}, and too few to tell what all GPUs drew at any time."
     refresh = duration(int(str(shape["refresh_ns"])))
     highest = significant(float(str(shape["highest_hz"])))
     return (

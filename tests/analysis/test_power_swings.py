@@ -133,6 +133,35 @@ def test_a_ramp_that_an_average_hides_is_not_observable_and_not_passed() -> None
     assert "pass" not in {ramps[0.1], ramps[1]}
 
 
+def test_a_mean_passes_only_what_no_swing_within_it_could_break() -> None:
+    # 550 W always; a GPU of 400 W draws 600 W at most, that is 120 W/s over 5 s
+    power = sampled("power_average_w", averaged(np.arange(0, 120, 0.1)), 0.1)
+    told = [row | {"power_limit_w": 400.0} for row in power]
+    found = measure(frames_of(told, 120, cards=card(ramp_up_w_per_s=100)))
+    ramps = verdicts(found, "ramp_up")
+    assert [ramps[w] for w in (5, 10, 60)] == ["not_observable", "pass", "pass"]
+    told_why = {
+        r["limit_name"]: r for r in found[PowerLimits] if r["window_ns"] == 5 * S
+    }
+    assert told_why["ramp_up"]["reason"] == (
+        "the sensor's 1 s average hides swings within a second, which may be up to 120"
+        " W/s over this window"
+    )
+    # of a GPU whose limit is not told much more is believed
+    found = measure(frames_of(power, 120, cards=card(ramp_up_w_per_s=100)))
+    assert verdicts(found, "ramp_up")[10] == "not_observable"
+
+
+@pytest.mark.parametrize("gpus", [1, 2])
+def test_one_sample_of_each_gpu_shows_nothing_and_passes_nothing(gpus: int) -> None:
+    power = sampled("power_instant_w", np.full(1, 600.25), 1, gpus)
+    limits = card(ramp_up_w_per_s=1, ramp_down_w_per_s=1, dynamic_range_w=1)
+    found = measure(frames_of(power, 5, gpus, cards=limits))
+    assert {row["verdict"] for row in found[PowerLimits]} == {"not_observable"}
+    (shape,) = found[PowerShapes]
+    assert (shape["mean_w"], shape["interval_ns"]) == (None, 5 * S)
+
+
 def test_the_same_ramp_is_seen_by_an_instant_sensor_and_fails() -> None:
     at = np.arange(0, 120, 0.1)
     power = sampled("power_instant_w", wave(at), 0.1)

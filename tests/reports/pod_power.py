@@ -116,6 +116,7 @@ def _swings(run: str) -> dict[type[Table], list[Row]]:
         "mean_w": 4_608.0,
         "low_w": 1_000.0,
         "peak_w": 5_600.0,
+        "ceiling_w": 8_400.0,
         "range_w": 4_600.0,
         "typical_range_w": 2_400.0,
         "load_factor_ratio": 0.823,
