@@ -5,6 +5,7 @@ from typing import Final
 import polars as pl
 
 from analysis._analysis import Frames
+from analysis._checkpoint_elsewhere import parted
 from analysis._checkpoint_restarts import seen_restarts
 from analysis._checkpoint_saves import (
     LEAST_STALL_RATIO,
@@ -60,11 +61,13 @@ def gather(frames: Frames, least_stall: float = LEAST_STALL_RATIO) -> pl.DataFra
         the other functions return, fields of the card, and `own_` the rate.
     """
     attempts = frames[Attempts]
-    told = told_saves(frames[Checkpoints], attempts)
+    seen = attempts.collect()
+    bearing = told_saves(frames[Checkpoints], attempts)
+    told, elsewhere = parted(bearing)
     loads = told_loads(frames[Checkpoints], attempts)
     stalled = stalled_steps(frames[StepTimings], attempts, least_stall)
-    seen = attempts.collect()
     parts = (
+        elsewhere,
         seen_saves(told),
         seen_saves(stalled).rename(_of_steps),
         seen_loads(loads),
@@ -77,7 +80,7 @@ def gather(frames: Frames, least_stall: float = LEAST_STALL_RATIO) -> pl.DataFra
         _returns(frames),
     )
     speaks = pl.any_horizontal(pl.col(name).is_not_null() for name in CARD)
-    named = [one.select("run_id") for one in (told, stalled, loads)]
+    named = [one.select("run_id") for one in (bearing, stalled, loads)]
     runs = pl.concat([*named, _cards(frames).filter(speaks).select("run_id")]).unique()
     rows = runs.join(_steps(frames, runs), on="run_id", how="left")
     for part in parts:

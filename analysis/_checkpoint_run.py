@@ -54,6 +54,7 @@ def _counts(row: Row) -> dict[str, Any]:
     return {
         "save_count": told,
         "failed_save_count": row["failed_save_count"],
+        "elsewhere_save_count": first(row["elsewhere_save_count"], 0),
         "older_resume_count": first(row["older_resume_count"], 0),
         "load_count": first(row["load_count"], 0),
         "load_ns": row["load_ns"],

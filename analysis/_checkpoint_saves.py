@@ -5,6 +5,7 @@ from typing import Final
 
 import polars as pl
 
+from analysis._checkpoint_elsewhere import told_elsewhere
 from analysis._ledger_evidence import place_known
 from ingest.tables import Checkpoints, StepTimings
 from ingest.times import SECOND_NS
@@ -44,16 +45,18 @@ def told_saves(checkpoints: pl.LazyFrame, attempts: pl.LazyFrame) -> pl.DataFram
         attempts: Attempts, for rows that do not tell theirs.
 
     Returns:
-        Columns of SAVE, in the order of time.
+        Columns of SAVE and is_elsewhere, in the order of time.
     """
     saves = checkpoints.filter(Checkpoints.kind.col == "save")
-    return _joined(place_known(saves, attempts))
+    return _joined(told_elsewhere(place_known(saves, attempts), attempts))
 
 
 def told_loads(checkpoints: pl.LazyFrame, attempts: pl.LazyFrame) -> pl.DataFrame:
     """Return the loads that are told of, ranks together, as saves are."""
     loads = checkpoints.filter(Checkpoints.kind.col == "load")
-    return _joined(place_known(loads, attempts))
+    own = pl.lit(value=False).alias("is_elsewhere")
+    placed = place_known(loads, attempts).with_columns(own)
+    return _joined(placed).drop("is_elsewhere")
 
 
 def _joined(rows: pl.LazyFrame) -> pl.DataFrame:
@@ -61,15 +64,19 @@ def _joined(rows: pl.LazyFrame) -> pl.DataFrame:
     apart = pl.when(Checkpoints.step.col.is_null()).then(Checkpoints.start_ns.col)
     safe = Checkpoints.durable_ns.col
     sized = Checkpoints.bytes.col
-    joined = rows.group_by(*_ATTEMPT, "step", "tier", apart=apart).agg(
+    by = [*_ATTEMPT, "step", "tier", "is_elsewhere"]
+    joined = rows.group_by(*by, apart=apart).agg(
         Checkpoints.start_ns.col.min(),
         Checkpoints.stall_ns.col.max(),
         Checkpoints.duration_ns.col.max(),
         pl.when(safe.is_not_null().all()).then(safe.max()).alias("durable_ns"),
         pl.when(sized.is_not_null().all()).then(sized.sum()).alias("bytes"),
     )
-    ordered = joined.select(list(SAVE)).sort("run_id", "start_ns", "step", "tier")
-    return ordered.cast(_SCHEMA).collect(engine="streaming")
+    ordered = joined.select(*SAVE, "is_elsewhere").sort(
+        "run_id", "start_ns", "step", "tier"
+    )
+    schema = {**_SCHEMA, "is_elsewhere": pl.Boolean()}
+    return ordered.cast(pl.Schema(schema)).collect(engine="streaming")
 
 
 def stalled_steps(

@@ -33,6 +33,10 @@ class CheckpointEvidence(Table):
         " neither.",
         nullable=True,
     )
+    elsewhere_save_count = c.count(
+        "Saves under the run's name that are left out: more than a day outside it, or"
+        " of a step beyond 100 times its last."
+    )
     older_resume_count = c.count("Restarts that did not come back to the newest save.")
     interval_ns = c.duration_ns(
         "Work between two saves, median, without the stall.", nullable=True
@@ -165,7 +169,7 @@ def _compute(frames: Frames, thresholds: Thresholds) -> Results:
 
 ANALYSIS: Final = Analysis(
     name="checkpoint_evidence",
-    version=2,
+    version=3,
     describes="How runs save their state, what it costs, and how often it is needed",
     inputs=(
         Checkpoints,

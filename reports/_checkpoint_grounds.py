@@ -140,6 +140,9 @@ def _failed(run: Row) -> str:
     if run["failed_save_count"]:
         saves = plural(run["failed_save_count"], "save")
         said.append(f"{saves} of {run['save_count']} never ended or was never safe")
+    if run["elsewhere_save_count"]:
+        saves = plural(run["elsewhere_save_count"], "save")
+        said.append(f"{saves} of times or steps far from this run's left out")
     if run["older_resume_count"]:
         count = plural(run["older_resume_count"], "restart")
         said.append(f"{count} did not come back to the newest save")

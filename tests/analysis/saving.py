@@ -114,6 +114,7 @@ def evidence(**other: Any) -> pl.DataFrame:
         "node_count": 2.0,
         "step_ns": 10 * S,
         "save_count": 9,
+        "elsewhere_save_count": 0,
         "older_resume_count": 0,
         "interval_ns": 3600 * S,
         "interval_steps": 360,

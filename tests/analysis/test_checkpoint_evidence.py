@@ -108,6 +108,24 @@ def test_steps_that_stood_still_are_saves_and_polls_are_not() -> None:
     assert found["flush_ns"] is None
 
 
+def test_saves_that_cannot_be_of_the_run_are_left_out_and_counted() -> None:
+    own = [save(at, at // 10, duration_ns=S) for at in (100, 200, 300)]
+    late = [save(at + 366 * 86_400, at // 10) for at in (100, 120, 140)]
+    never = [save(at, 10**6 + at) for at in (105, 110)]
+    known = [
+        attempt(0, 0, 1000, last_step=100, step_basis="steps"),
+    ]
+    found = evidence_of(saves=[*own, *late, *never], attempts=known)
+    assert (found["save_count"], found["elsewhere_save_count"]) == (3, 5)
+    assert (found["interval_ns"], found["interval_steps"]) == (99 * S, 10)
+    # where all are, that is said; a run that nothing else tells of keeps its saves
+    found = evidence_of(saves=late, attempts=known)
+    assert (found["save_count"], found["elsewhere_save_count"]) == (0, 3)
+    assert found["interval_ns"] is None
+    found = evidence_of(saves=late, attempts=[])
+    assert (found["save_count"], found["elsewhere_save_count"]) == (3, 0)
+
+
 def test_an_interval_is_inside_an_attempt() -> None:
     # saves at 100 and 300 of the first attempt, 1200 and 1500 of the second
     saves = [

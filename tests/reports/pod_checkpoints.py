@@ -31,6 +31,7 @@ def _evidence(run: str) -> Row:
         "step_ns": 3 * S,
         "save_count": 11,
         "failed_save_count": 1,
+        "elsewhere_save_count": 0,
         "older_resume_count": 0,
         "interval_ns": HOUR,
         "interval_steps": 1200,
