@@ -7,11 +7,15 @@ from typing import Final
 
 from analysis import Frames
 from analysis.changes import INPUTS
+from analysis.lost_time import LostTime
 from analysis.runs import Runs
 from ingest.errors import SettingError
 from ingest.lake import Snapshot, snapshot
 from reports._words import name
 from reports.provenance import Baseline
+
+#: Days before count from a moment of a trace's own.
+_FIRST_DAY: Final = "2000-01-01"
 
 _DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
 
@@ -32,7 +36,7 @@ def baseline_of(text: str, lake: Snapshot, run_ids: tuple[str, ...]) -> Baseline
     if text in runs:
         return _run(text, lake, run_ids)
     if _DAY.fullmatch(text):
-        return Baseline(label=text, frames=Frames({}), since=_day(text))
+        return Baseline(label=text, frames=Frames({}), since=_since(text, lake))
     if Path(text).is_dir():
         return _lake(Path(text))
     message = (
@@ -49,6 +53,24 @@ def _run(run_id: str, lake: Snapshot, run_ids: tuple[str, ...]) -> Baseline:
         )
         raise SettingError(message)
     return Baseline(f"run {name(run_id)}", _frames(lake), (run_id,))
+
+
+def _since(text: str, lake: Snapshot) -> str:
+    """Return a day before and after which time was paid for."""
+    day = _day(text)
+    days = lake.scan(LostTime).select("day").collect().to_series()
+    told = days.filter(days >= _FIRST_DAY)
+    if told.is_empty():
+        message = f"--compare {text!r}: nothing in the lake has a day"
+        raise SettingError(message)
+    first, last = str(told.min()), str(told.max())
+    if not first < day <= last:
+        message = (
+            f"--compare {text!r}: the lake tells of {first} to {last}; give a day after"
+            " the first of them"
+        )
+        raise SettingError(message)
+    return day
 
 
 def _day(text: str) -> str:
