@@ -4,19 +4,18 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final
 
-from analysis import RESULTS
-from ingest import catalog, planning, staging
+from ingest import planning, staging
 from ingest.archives import unpacked
 from ingest.discovery import Found, Options, discover
 from ingest.known import display
 from ingest.lake import Writer, known_files, open_writer, snapshot
 from ingest.staging import Candidate, Staged
-from ingest.tables import TABLES, IngestedFiles, RejectedRows, Table
+from ingest.tables import IngestedFiles, RejectedRows
 from pipeline import analyzing, checking
 from pipeline.analyzing import Analyzed
 from pipeline.logs import Say
+from pipeline.publishing import LONG_ROWS, publish
 from pipeline.reporting import write_report
 from pipeline.rereading import why_again
 from pipeline.settings import Settings
@@ -26,9 +25,6 @@ from pipeline.unpacking import UNPACKING, Unpacking
 #: Stages batches of files: in this process, or as tasks of a flow.
 StageAll = Callable[[Path, Sequence[list[Candidate]]], Iterable[Staged]]
 
-#: Every table of the lake.
-EVERY_TABLE: Final[tuple[type[Table], ...]] = (*TABLES, *RESULTS)
-
 
 def ingest(
     writer: Writer,
@@ -37,7 +33,7 @@ def ingest(
     say: Say,
     unpacking: Unpacking = UNPACKING,
 ) -> Ingested:
-    """Bring files into the lake, a commit for each batch of them.
+    """Bring files into the lake, and publish the views.
 
     Args:
         writer: The lake, locked.
@@ -50,6 +46,18 @@ def ingest(
         LakeError: If the lake is damaged.
         SettingError: If a run card in an archive cannot be used.
     """
+    done = _bring(writer, found, stage_all, say, unpacking)
+    publish(writer.root)
+    return done
+
+
+def _bring(
+    writer: Writer,
+    found: Sequence[Found],
+    stage_all: StageAll,
+    say: Say,
+    unpacking: Unpacking,
+) -> Ingested:
     options, limits = unpacking.options, unpacking.limits
     with unpacked(found, options, writer.root, limits) as inside:
         done = _ingest(writer, inside.found, stage_all, say)
@@ -66,8 +74,6 @@ def _ingest(
     for number, staged in enumerate(stage_all(writer.root, batches), 1):
         writer.commit([staged])
         say(f"batch {number} of {len(batches)} committed")
-    if snapshot(writer.root).generation:
-        catalog.publish(writer.root, EVERY_TABLE)
     new = [candidate.reading.file_id for candidate in plan.candidates]
     files = known_files(writer.root).filter(IngestedFiles.file_id.col.is_in(new))
     named = IngestedFiles.run_id_basis.col == "folder"
@@ -163,7 +169,7 @@ def analyze(
     """
     scope = checking.scope_of(snapshot(writer.root), run_id, since)
     done = analyzing.analyze(writer, settings.thresholds, scope)
-    catalog.publish(writer.root, EVERY_TABLE)
+    publish(writer.root)
     return done
 
 
@@ -174,10 +180,12 @@ def main_job(settings: Settings, order: Order, stage_all: StageAll, say: Say) ->
         TelemetryError: If a path, a setting, a run card or the lake cannot be used.
     """
     lake = settings.lake
+    analyzing.refuse_unknown(settings.thresholds)
     found = discover(order.paths, order.options, lake)
     with open_writer(lake, wait=order.wait, grace_s=settings.grace_s) as writer:
         unpacking = Unpacking.of(order.options, settings)
-        ingested = ingest(writer, found, stage_all, say, unpacking)
+        ingested = _bring(writer, found, stage_all, say, unpacking)
+        publish(lake, LONG_ROWS)
         say("analysing")
         analyzed = analyze(writer, settings)
     say("writing the report")

@@ -2,6 +2,7 @@
 
 import json
 import re
+from functools import lru_cache
 from typing import Final
 from urllib.parse import quote
 
@@ -12,6 +13,9 @@ from reports.theme import CONFIG, FONT, NUMBER_LOCALE
 
 #: Width of a picture: that of the page's column. [px]
 _WIDTH: Final = 720
+
+#: Pictures that are kept for other pages of one process: those of a few pages. [1]
+_KEPT: Final = 128
 
 #: Fonts of one width: whichever a reader has, names fit where they were measured.
 _FONT: Final = "Arial, 'Liberation Sans', Helvetica, sans-serif"
@@ -42,8 +46,14 @@ def still(spec: Spec) -> str:
     Args:
         spec: The drawing, as wide as what holds it.
     """
+    fit = {"type": "fit-x", "contains": "padding"}
+    return _drawn(json.dumps({**spec, "width": _WIDTH, "autosize": fit}))
+
+
+@lru_cache(maxsize=_KEPT)
+def _drawn(spec: str) -> str:
     svg = vl_convert.vegalite_to_svg(
-        {**spec, "width": _WIDTH, "autosize": {"type": "fit-x", "contains": "padding"}},
+        spec,
         config=json.loads(json.dumps({**CONFIG, "aria": False}).replace(FONT, _FONT)),
         allowed_base_urls=[],
         format_locale=dict(NUMBER_LOCALE),

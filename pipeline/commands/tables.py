@@ -13,7 +13,7 @@ def tables(name: str | None = None, *, sources: Switch = False) -> int:
         sources: Show the formats that can be read.
     """
     from pipeline import answers, settings
-    from pipeline.steps import EVERY_TABLE
+    from pipeline.publishing import EVERY_TABLE
 
     settings.load()
     if sources:
