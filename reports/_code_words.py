@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from ingest.xids import UNKNOWN_NAME
 from reports._words import name, said
 
 #: Families whose codes are known to people by their number.
@@ -44,7 +45,7 @@ def with_meaning(source: str, found: str, meaning: str | None) -> str:
         meaning: Its meaning, None where nothing says.
     """
     told = code(source, found, meaning)
-    if not meaning or _bare(meaning) == _bare(told):
+    if not meaning or meaning == UNKNOWN_NAME or _bare(meaning) == _bare(told):
         return told
     if source in _NUMBERED:
         return f"{told}, {name(meaning, MEANING_LIMIT)}"

@@ -1,15 +1,15 @@
 """Interruptions one by one."""
 
-from typing import Final
+from typing import Any, Final
 
 import polars as pl
 
-from reports import _sql
+from reports import _sql, _stop_actions
 from reports._numbers import duration, grouped, utc
 from reports._partly import partly
 from reports._runs import MOST_ROWS
 from reports._section import Column, Listing, Scope
-from reports._words import name, plural, said
+from reports._words import name, plural
 from reports.dollars import dollars, in_words
 
 _SQL: Final = """\
@@ -26,46 +26,54 @@ ${where}ORDER BY coalesce(decided_ns, last_step_end_ns) DESC, run_id, attempt, s
 #: Characters of an incident's identity that are shown: enough to tell it by.
 ID_SHOWN: Final = 8
 
-_STOP: Final = ["run_id", "attempt", "stop"]
+#: What tells one stop of a run from another.
+STOP: Final = ["run_id", "attempt", "stop"]
+
+#: Between the parts of a time that stay on one line.
+_HELD: Final = "\N{NO-BREAK SPACE}"
 
 _COLUMNS: Final = (
-    Column("Run"),
-    Column("Attempt", is_number=True),
-    Column("Ended"),
-    Column("Whose", "Where the cause lies."),
-    Column("Cause"),
-    Column(
-        "Without a step",
-        "End of the last completed step to the first new one.",
-        is_number=True,
-    ),
-    Column("Steps done again", is_number=True),
-    Column("Cost", "GPU time of all its phases, in dollars.", is_number=True),
     Column(
         "Incident",
         "What it is laid to: gpuledger report --claim with these letters makes a page"
         " about it for the provider.",
     ),
+    Column("Ended, UTC"),
+    Column("Run, attempt"),
+    Column("Whose", "Where the cause lies."),
+    Column("Cause"),
+    Column(
+        "Severity, action",
+        "Of the root code, by its catalogue; where it has no action, that of the worst"
+        " code that came with it.",
+    ),
+    Column(
+        "Without a step",
+        "End of the last completed step to the first new one.",
+        is_number=True,
+    ),
+    Column("Cost", "GPU time of all its phases, in dollars.", is_number=True),
+    Column("Steps again", "Steps that were done again.", is_number=True),
 )
 
 
-def listings(stops: pl.DataFrame, phases: pl.DataFrame, scope: Scope) -> list[Listing]:
+def listings(told: pl.DataFrame, phases: pl.DataFrame, scope: Scope) -> list[Listing]:
     """Return the latest ten interruptions; nothing where there is none.
 
     Args:
-        stops: Rows of Interruptions.
+        told: What `_stop_actions.told` returns.
         phases: Rows of LossPhases.
         scope: Runs of the page.
     """
-    if stops.is_empty():
+    if told.is_empty():
         return []
     ended = pl.coalesce("decided_ns", "last_step_end_ns")
     order = [ended, "run_id", "attempt", "stop"]
-    latest = stops.sort(
+    latest = told.sort(
         order, descending=[True, False, False, False], nulls_last=True
     ).head(MOST_ROWS)
-    shown = latest.join(_costs(phases), on=_STOP, how="left", maintain_order="left")
-    more = stops.height - shown.height
+    shown = latest.join(costs(phases), on=STOP, how="left", maintain_order="left")
+    more = told.height - shown.height
     return [
         Listing(
             title="Interruptions, the latest first; a page about one for its provider:"
@@ -78,44 +86,50 @@ def listings(stops: pl.DataFrame, phases: pl.DataFrame, scope: Scope) -> list[Li
     ]
 
 
-def _costs(phases: pl.DataFrame) -> pl.DataFrame:
+def costs(phases: pl.DataFrame) -> pl.DataFrame:
+    """Return what each stop cost, and of how many phases that is not known.
+
+    Args:
+        phases: Rows of LossPhases.
+    """
     own = phases.filter(pl.col("account").is_not_null()).drop_nulls("stop")
-    return own.group_by(_STOP).agg(
+    return own.group_by(STOP).agg(
         pl.col("gpu_ns").cast(pl.Int128).sum(),
         unknown=pl.col("gpu_ns").null_count(),
     )
 
 
-def _row(row: dict[str, object], scope: Scope) -> tuple[str, ...]:
-    ended = row["decided_ns"] or row["last_step_end_ns"]
+def moment(ns: int | None) -> str:
+    """Return an instant to the minute that stays on one line, under a title with UTC.
+
+    Args:
+        ns: The instant, None where it is not known. [ns]
+    """
+    if ns is None:
+        return "not known"
+    return utc(ns).removesuffix(" UTC").replace(" ", _HELD)
+
+
+def _row(row: dict[str, Any], scope: Scope) -> tuple[str, ...]:
     last, first = row["last_step_end_ns"], row["first_step_ns"]
-    known = isinstance(last, int) and isinstance(first, int)
-    lost = row["lost_steps"]
-    planned = " (planned)" if row["planned"] else ""
+    known = last is not None and first is not None
+    attempt = grouped(int(row["attempt"]))
     return (
-        name(str(row["run_id"]), 30),
-        grouped(int(str(row["attempt"]))),
-        utc(ended) if isinstance(ended, int) else "not known",
-        said(str(row["category"])) + planned,
-        name(_cause(row), 90),
-        duration(first - last) if known else "not known",  # type: ignore[operator]
-        grouped(lost) if isinstance(lost, int) else "not known",
-        _cost(row, scope),
         name(str(row["incident_id"] or "none"))[:ID_SHOWN],
+        moment(row["decided_ns"] or last),
+        f"{name(str(row['run_id']), 30)}, {attempt}",
+        _stop_actions.whose(row),
+        name(_stop_actions.cause(row), 90),
+        _stop_actions.to_do(row),
+        duration(first - last) if known else "not known",
+        _cost(row, scope),
+        "not known" if row["lost_steps"] is None else grouped(row["lost_steps"]),
     )
 
 
-def _cause(row: dict[str, object]) -> str:
-    told = str(row["cause"] or "not known")
-    suspects = row["suspect_ranks"]
-    if not suspects or told.startswith("hang: "):
-        return told
-    return f"{told} (it hung; suspected: {suspects})"
-
-
-def _cost(row: dict[str, object], scope: Scope) -> str:
+def _cost(row: dict[str, Any], scope: Scope) -> str:
     gpu_ns = row["gpu_ns"]
-    if not isinstance(gpu_ns, int):
+    if gpu_ns is None:
         return "not known"
     words = in_words(dollars(gpu_ns, scope.price(str(row["run_id"]))))
     return partly(words, has_known=gpu_ns > 0, is_whole=not row["unknown"])

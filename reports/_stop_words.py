@@ -1,11 +1,14 @@
 """Failures in words: lines, events and incidents, root causes, what was planned."""
 
+from collections import Counter
 from typing import Final
 
 import polars as pl
 
+from analysis._failure_roles import OPERATOR, is_planned_by_operator
 from analysis.interrupt_rates import FEW_EVENTS
-from reports._words import listed, plural, said
+from reports import _code_words, _stop_split
+from reports._words import listed, plural
 
 #: Levels whose name says too little.
 _LEVELS: Final = {"line": "failure line"}
@@ -62,29 +65,33 @@ def _levels(rates: pl.DataFrame, *, has_runs: bool) -> str:
 
 
 def _incidents(incidents: pl.DataFrame) -> str:
-    roots = incidents.filter(pl.col("role") == "root")
+    """Say which causes were told of; what was planned is none of them."""
+    roots = incidents.filter((pl.col("role") == "root") & ~is_planned_by_operator())
+    apart = f"{_stop_split.apart(incidents)}."
     if roots.is_empty():
-        return ""
-    counts = (
-        roots.select(code=pl.col("root_source") + " " + pl.col("root_code"))
-        .to_series()
-        .value_counts()
-        .sort(["count", "code"], descending=[True, False])
-    )
-    rows = list(counts.iter_rows())
+        return f"No root cause; {apart}" if incidents.height else ""
+    code = ["root_source", "root_code", "name"]
+    counts: Counter[str] = Counter()
+    for *root, count in roots.group_by(code).len().iter_rows():
+        counts[_code_words.with_meaning(*root).replace(", ", " ")] += count
+    rows = sorted(counts.items(), key=lambda row: (-row[1], row[0]))
     named = len(rows) if len(rows) <= _CODES + 1 else _CODES
-    codes = [f"{said(code)[:40]} ({count})" for code, count in rows[:named]]
+    codes = [f"{cause} ({count})" for cause, count in rows[:named]]
     if rows[named:]:
         rest = sum(count for _, count in rows[named:])
-        codes.append(f"{plural(len(rows) - named, 'more code')} ({rest})")
-    others = incidents.height - roots.height
-    beside = (
-        f" {plural(others, 'incident')} more are cascades, symptoms or user errors."
-        if others
-        else ""
-    )
+        codes.append(f"{plural(len(rows) - named, 'more cause')} ({rest})")
     seen = plural(roots.height, "root cause")
-    return f"{seen} in the logs: {listed(codes, _CODES + 1)}.{beside}"
+    return f"{seen} {_where(roots)}: {listed(codes, _CODES + 1)}; {apart}"
+
+
+def _where(roots: pl.DataFrame) -> str:
+    """Return what told of causes: logs, the operator's own list, or both."""
+    of_list = (roots["root_source"] == OPERATOR).sum()
+    if not of_list:
+        return "in the logs"
+    if of_list == roots.height:
+        return "in the operator's list"
+    return "in the logs and the operator's list"
 
 
 def _planned(stops: pl.DataFrame) -> str:

@@ -6,7 +6,7 @@ import polars as pl
 
 from analysis import Frames
 from analysis.attempts import Attempts
-from analysis.incidents import Incidents
+from analysis.incidents import IncidentEvents, Incidents
 from analysis.interrupt_rates import FEW_EVENTS, InterruptRates
 from analysis.interruptions import Interruptions
 from analysis.loss_phases import LossPhases
@@ -18,11 +18,15 @@ from reports import (
     _loss_shown,
     _loss_waterfall,
     _rate_charts,
+    _stop_actions,
+    _stop_claims,
+    _stop_claims_shown,
     _stop_codes,
     _stop_days,
     _stop_evidence,
     _stop_listing,
     _stop_phases,
+    _stop_split,
     _stop_words,
 )
 from reports._numbers import duration
@@ -44,6 +48,8 @@ def build(frames: Frames, scope: Scope) -> Content:
     stops = scope.of_runs(frames[Interruptions]).sort("run_id", "attempt").collect()
     incidents = frames[Incidents].collect()
     phases = _loss_shown.rows_of(frames, scope)
+    told = _stop_actions.told(stops, frames)
+    claims = _stop_claims.claims(told, phases, scope)
     rates = _rate_charts.overall(frames, scope)
     attempts = seen if incidents.height else _stop_evidence.told(seen)
     if attempts.is_empty() and incidents.is_empty() and stops.is_empty():
@@ -62,7 +68,10 @@ def build(frames: Frames, scope: Scope) -> Content:
             *filter(
                 None,
                 [
-                    _loss_shown.second_order(phases, scope),
+                    _stop_split.whose(stops),
+                    _stop_split.planned(phases, scope),
+                    _stop_claims_shown.sentence(claims, scope),
+                    _stop_split.second_order(phases, frames, scope),
                     _loss_shown.beside(phases, scope),
                     _stop_codes.catalogue(incidents),
                     _blind_jobs.failed(frames),
@@ -76,7 +85,8 @@ def build(frames: Frames, scope: Scope) -> Content:
         ],
         listings=[
             *_loss_waterfall.listings(phases, scope),
-            *_stop_listing.listings(stops, phases, scope),
+            *_stop_listing.listings(told, phases, scope),
+            *_stop_claims_shown.listings(claims, scope),
         ],
     )
 
@@ -125,6 +135,7 @@ SECTION: Final = Section(
         Attempts,
         Interruptions,
         Incidents,
+        IncidentEvents,
         InterruptRates,
         LossPhases,
         Jobs,
