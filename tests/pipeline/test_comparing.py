@@ -1,13 +1,15 @@
 """Days that a page can be compared from: those that the lake tells of."""
 
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import polars as pl
 import pytest
 
 from ingest.errors import SettingError
-from ingest.lake import Snapshot
 from pipeline.comparing import baseline_of
+
+if TYPE_CHECKING:
+    from ingest.lake import Snapshot
 
 
 class Days:
