@@ -11,10 +11,25 @@ GREATEST: Final = 2**63 - 1
 #: Greatest amount of a card: TOML has infinity too, of which no cost can be made.
 FINITE: Final = sys.float_info.max
 
+#: Greatest price of a card, of an hour of a GPU or of a kWh. [USD]
+MOST_USD: Final = 1e6
+
+#: Longest time of a card that a run does something for: a year, as of steps. [s]
+LONGEST_S: Final = 366 * 86_400.0
+
 Positive = Annotated[int, msgspec.Meta(ge=1, le=GREATEST)]
 Amount = Annotated[float, msgspec.Meta(gt=0, le=FINITE)]
 Count = Annotated[int, msgspec.Meta(ge=0, le=GREATEST)]
 Rate = Annotated[float, msgspec.Meta(ge=0, le=FINITE)]
+Money = Annotated[float, msgspec.Meta(ge=0, le=MOST_USD)]
+Seconds = Annotated[float, msgspec.Meta(ge=1e-9, le=LONGEST_S)]
+Pause = Annotated[float, msgspec.Meta(ge=0, le=LONGEST_S)]
+Hours = Annotated[float, msgspec.Meta(ge=1e-3, le=LONGEST_S / 3600)]
+Days = Annotated[float, msgspec.Meta(ge=1e-3, le=1e5)]
+Bytes = Annotated[float, msgspec.Meta(ge=1, le=1e18)]
+Gbs = Annotated[float, msgspec.Meta(ge=1e-6, le=1e9)]
+NodeRate = Annotated[float, msgspec.Meta(ge=1e-6, le=1e6)]
+Events = Annotated[int, msgspec.Meta(ge=0, le=10**9)]
 Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
 Word = Annotated[str, msgspec.Meta(min_length=1)]
 Axis = Literal["tp", "cp", "pp", "dp"]
@@ -27,8 +42,8 @@ class Hardware(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     gpus: Positive | None = None
     gpus_per_node: Positive | None = None
     peak_tflops: Amount | None = None
-    nvlink_gbs: Amount | None = None
-    network_gbs: Amount | None = None
+    nvlink_gbs: Gbs | None = None
+    network_gbs: Gbs | None = None
     watts_per_gpu_all_in: Amount | None = None
     tdp_w: Amount | None = None
     memory_bytes: Amount | None = None
@@ -66,7 +81,7 @@ class Training(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     sequence_length: Positive | None = None
     planned_steps: Positive | None = None
     total_tokens: Amount | None = None
-    step_s: Amount | None = None
+    step_s: Seconds | None = None
     achieved_tflops: Amount | None = None
     state_bytes_per_parameter: Amount | None = None
     data_bytes_per_token: Amount | None = None
@@ -82,13 +97,13 @@ class Training(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 class Pricing(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """What it costs."""
 
-    usd_per_gpu_hour: Rate | None = None
+    usd_per_gpu_hour: Money | None = None
     mode: Literal["rental", "owned"] = "rental"
-    usd_per_kwh: Rate | None = None
-    pue: Annotated[float, msgspec.Meta(ge=1, le=FINITE)] | None = None
-    capex_usd_per_gpu_hour: Rate | None = None
+    usd_per_kwh: Money | None = None
+    pue: Annotated[float, msgspec.Meta(ge=1, le=100)] | None = None
+    capex_usd_per_gpu_hour: Money | None = None
     region: Word | None = None
-    carbon_g_per_kwh: Rate | None = None
+    carbon_g_per_kwh: Annotated[float, msgspec.Meta(ge=0, le=1e6)] | None = None
 
 
 class Fabric(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -109,24 +124,24 @@ class Fabric(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 class CheckpointPlan(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """How state is saved, and what it takes to come back to it."""
 
-    interval_s: Amount | None = None
-    stall_s: Rate | None = None
-    restart_s: Rate | None = None
-    downtime_s: Rate | None = None
-    bytes: Amount | None = None
-    store_gbs: Amount | None = None
-    local_gbs: Amount | None = None
+    interval_s: Seconds | None = None
+    stall_s: Pause | None = None
+    restart_s: Pause | None = None
+    downtime_s: Pause | None = None
+    bytes: Bytes | None = None
+    store_gbs: Gbs | None = None
+    local_gbs: Gbs | None = None
     writers: Positive | None = None
 
 
 class Reliability(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """How often it was seen to be interrupted, or is expected to be."""
 
-    interruptions: Count | None = None
-    observed_days: Amount | None = None
-    per_1000_node_days: Amount | None = None
-    repair_h: Amount | None = None
-    spare_nodes: Count | None = None
+    interruptions: Events | None = None
+    observed_days: Days | None = None
+    per_1000_node_days: NodeRate | None = None
+    repair_h: Hours | None = None
+    spare_nodes: Events | None = None
 
 
 class PowerLimits(msgspec.Struct, forbid_unknown_fields=True, frozen=True):

@@ -14,6 +14,7 @@ from pydantic_settings import (
 )
 from pydantic_settings.exceptions import SettingsError
 
+from ingest.card_parts import MOST_USD
 from ingest.errors import SettingError
 from ingest.times import parse_zone
 
@@ -42,7 +43,7 @@ class Settings(BaseSettings):
         "default", description="Cluster of telemetry without a run card."
     )
     zone: str | None = Field(None, description="Zone of naive time stamps.")
-    usd_per_gpu_hour: Annotated[Decimal, Field(ge=0)] = Field(
+    usd_per_gpu_hour: Annotated[Decimal, Field(ge=0, le=int(MOST_USD))] = Field(
         DEFAULT_USD_PER_GPU_HOUR,
         description="Price of a GPU-hour where no run card gives one. [USD]",
     )

@@ -156,19 +156,25 @@ def test_a_folder_is_no_card(
     assert "give a run card" in line
 
 
-@pytest.mark.parametrize("value", ["1e308", "5e-324"])
+@pytest.mark.parametrize(
+    "ends",
+    [("1e308", "1e9", "31622400", "1e6"), ("5e-324", "1e-6", "1e-9", "5e-324")],
+)
 def test_absurd_numbers_give_reasons_not_infinities(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], value: str
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    ends: tuple[str, str, str, str],
 ) -> None:
+    value, gbs, step_s, usd = ends
     path = tmp_path / "run.toml"
     whole = 2**63 - 1
     path.write_text(
-        f"[hardware]\ngpus = {whole}\nnvlink_gbs = {value}\nnetwork_gbs = {value}\n"
+        f"[hardware]\ngpus = {whole}\nnvlink_gbs = {gbs}\nnetwork_gbs = {gbs}\n"
         f"tdp_w = {value}\n[layout]\ndp = {whole}\n[training]\nparameters = {value}\n"
-        f"step_s = {value}\nplanned_steps = {whole}\n"
-        f"[price]\nusd_per_gpu_hour = {value}\n"
+        f"step_s = {step_s}\nplanned_steps = {whole}\n"
+        f"[price]\nusd_per_gpu_hour = {usd}\n"
         f"[fabric]\npairs = {whole}\npaths = {whole}\nfibre_m = {value}\n"
-        f"[checkpoints]\nstore_gbs = {value}\ninterval_s = {value}\n"
+        f"[checkpoints]\nstore_gbs = {gbs}\ninterval_s = {step_s}\n"
     )
     for form in ("table", "json"):
         assert ask(path, "--format", form, "--quiet") == 0

@@ -41,6 +41,7 @@ def test_option_over_variable_over_file(monkeypatch: pytest.MonkeyPatch) -> None
         ("jobs = 0", "jobs: Input should be greater than or equal to 1, found 0"),
         ("jobs = 'many'", "jobs:"),
         ("usd_per_gpu_hour = -1", "usd_per_gpu_hour:"),
+        ("usd_per_gpu_hour = 1e300", "less than or equal to 1000000"),
         ("jobs = = 3", "gpuledger.toml"),
         ("thresholds = { a = 'b' }", "thresholds.a:"),
     ],
