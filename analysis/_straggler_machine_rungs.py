@@ -18,9 +18,9 @@ _POWER: Final = ("power_samples", "power_rows")
 _THROTTLED: Final = (
     ("thermal_slowdown", "thermal_counter", "slowed for heat"),
     ("power_cap", "power_counter", "slowed for power"),
-    ("thermal_slowdown", "thermal_bits", "thermal bits set"),
-    ("power_brake", "brake_bits", "power brake bit set"),
-    ("power_cap", "power_bits", "power cap bit set"),
+    ("thermal_slowdown", "thermal_bits", "thermal bits set in"),
+    ("power_brake", "brake_bits", "power brake bit set in"),
+    ("power_cap", "power_bits", "power cap bit set in"),
 )
 
 
@@ -41,14 +41,15 @@ def of_faults(limits: CauseLimits) -> Iterator[Rung]:
 
 
 def _throttled(cause: str, name: str, said: str, limits: CauseLimits) -> Rung:
+    of, missing = "of the time", f"no samples that tell how long it was {said}"
+    if name.endswith("bits"):
+        of = "of the samples under load"
+        missing = "no samples with reasons for a lowered clock"
     evidence = phrase(
-        f"{said} {{}} % of the time, the job's median {{}} %",
+        f"{said} {{}} % {of}, the job's median {{}} %",
         percent(pl.col(name)),
         percent(pl.col(f"{name}_job")),
     )
-    missing = f"no samples that tell how long it was {said.removesuffix(' set')}"
-    if name.endswith("bits"):
-        missing = "no samples with reasons for a lowered clock"
     holds = _more(name, limits.slowed_share)
     return Rung(cause, holds, evidence, missing, *_POWER)
 
@@ -56,7 +57,7 @@ def _throttled(cause: str, name: str, said: str, limits: CauseLimits) -> Rung:
 def _low_clock(limits: CauseLimits) -> Rung:
     clock, of_job = pl.col("clock_median_mhz"), pl.col("clock_median_mhz_job")
     evidence = phrase(
-        "SM clock {} MHz, the job's median {} MHz", whole(clock), whole(of_job)
+        "median SM clock {} MHz, the job's {} MHz", whole(clock), whole(of_job)
     )
     holds = clock < limits.low_clock_ratio * of_job
     return Rung("low_clock", holds, evidence, "no samples with a clock", *_POWER)

@@ -102,6 +102,10 @@ def at_work(rank: int) -> Sample:
     return CAPPED if rank == SLOW else BUSY
 
 
+#: What is told of a GPU that is held at its power limit whenever it works.
+HELD = "power cap bit set in 100.0 % of the samples under load, the job's median 0.0 %"
+
+
 def evidence(results: Results) -> dict[int, dict[str, Any]]:
     return {row["rung"]: row for row in results[StragglerEvidence].to_dicts()}
 
@@ -113,10 +117,9 @@ def test_samples_between_attempts_are_of_nobodys_work() -> None:
         return idle if is_gap(second) else at_work(rank)
 
     told = evidence(search((PowerSamples, power(sample))))
-    said = "SM clock 1785 MHz, the job's median 1980 MHz"
+    said = "median SM clock 1785 MHz, the job's 1980 MHz"
     assert (told[5]["evidence"], told[5]["supports"]) == (said, True)
-    bit = "power cap bit set 100.0 % of the time, the job's median 0.0 %"
-    assert told[4]["evidence"] == bit
+    assert told[4]["evidence"] == HELD
     said = "at its limit of 500 W in 100.0 % of the samples, the job's median 700 W"
     assert (told[6]["evidence"], told[6]["supports"]) == (said, True)
     # less power than its peers, but it does not wait: it is capped
@@ -138,11 +141,10 @@ def test_idle_samples_inside_steps_are_left_out(silent: tuple[str, ...]) -> None
         return {name: value for name, value in told.items() if name not in silent}
 
     told = evidence(search((PowerSamples, power(sample))))
-    said = "SM clock 1785 MHz, the job's median 1980 MHz"
+    said = "median SM clock 1785 MHz, the job's 1980 MHz"
     assert (told[5]["evidence"], told[5]["supports"]) == (said, True)
     if "throttle_reasons" not in silent:
-        bit = "power cap bit set 100.0 % of the time, the job's median 0.0 %"
-        assert told[4]["evidence"] == bit
+        assert told[4]["evidence"] == HELD
 
 
 def test_a_gpu_that_is_braked_below_all_load_is_seen_still() -> None:
@@ -154,7 +156,7 @@ def test_a_gpu_that_is_braked_below_all_load_is_seen_still() -> None:
         return {name: told[name] for name in names}
 
     told = evidence(search((PowerSamples, power(sample))))
-    said = "SM clock 500 MHz, the job's median 1980 MHz"
+    said = "median SM clock 500 MHz, the job's 1980 MHz"
     assert (told[5]["evidence"], told[5]["supports"]) == (said, True)
 
 
@@ -166,7 +168,7 @@ def test_attempts_weigh_alike_for_the_job_and_the_spell() -> None:
         return None if rank == SLOW and not is_late else BUSY | clock
 
     told = evidence(search((PowerSamples, power(sample))))
-    said = "SM clock 1500 MHz, the job's median 1500 MHz"
+    said = "median SM clock 1500 MHz, the job's 1500 MHz"
     assert (told[5]["evidence"], told[5]["supports"]) == (said, False)
 
 

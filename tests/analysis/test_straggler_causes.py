@@ -84,7 +84,7 @@ def test_throttle_counters_are_the_strongest_evidence() -> None:
     assert row["cause"] == "power_cap"
     assert row["evidence"] == (
         "slowed for power 60.0 % of the time, the job's median 0.0 %;"
-        " SM clock 1700 MHz, the job's median 1980 MHz"
+        " median SM clock 1700 MHz, the job's 1980 MHz"
     )
 
 

@@ -24,7 +24,7 @@ def test_its_clock_is_below_that_of_gpus_at_work(sample: "Sample") -> None:
     (row,) = sample.sql(
         "SELECT * FROM straggler_evidence WHERE cause = 'low_clock'"
     ).rows(named=True)
-    assert row["evidence"] == "SM clock 1770 MHz, the job's median 1980 MHz"
+    assert row["evidence"] == "median SM clock 1770 MHz, the job's 1980 MHz"
     assert row["supports"]
 
 
