@@ -20,6 +20,9 @@ PUBLISHED_RATE: Final = 3.79
 PUBLISHED_LOW: Final = 2.34
 PUBLISHED_HIGH: Final = 6.50
 
+#: From so many days on they are told whole. [1]
+_MANY_DAYS: Final = 100
+
 #: Greatest number of a column, with room for sums. [ns]
 _GREATEST: Final = 2**62
 
@@ -54,7 +57,8 @@ def spacing_of(
     """Return the mean time between interruptions of a run from the best there is.
 
     Its own count where it is not too small; else what its card says, unless its own few
-    refute that; else its own few; else a published rate for its nodes, by name.
+    refute that; else its own few; else a published rate for its nodes, by name, or the
+    least that fits a card that saw none, where that is more.
 
     Args:
         own: Row of InterruptRates for the run's interruptions, if there is one.
@@ -72,7 +76,7 @@ def spacing_of(
         beside = f"; they refute the {told.words}" if told else ""
         weak = _own("own_weak", own)
         return weak._replace(words=f"{weak.words}{beside}")
-    return _published(nodes)
+    return _none_seen(card, _published(nodes))
 
 
 def _is_refuted(own: Mapping[str, Any], told: Spacing) -> bool:
@@ -132,6 +136,30 @@ def _by_card(card: Mapping[str, Any], nodes: float | None) -> Spacing | None:
     mean = _of_nodes(nodes, rate)
     words = f"run card: {rate:g} per 1000 node-days"
     return _fits(Spacing("card_rate", mean, None, None, words))
+
+
+def _none_seen(card: Mapping[str, Any], published: Spacing) -> Spacing:
+    """Hold a published mean against a card that saw no interruption: at least so long.
+
+    Args:
+        card: Fields of the run's card.
+        published: What is assumed where the card says nothing.
+    """
+    days = card.get("reliability_observed_days")
+    if card.get("reliability_interruptions") != 0 or not days:
+        return published
+    seen = round(min(days * DAY_NS, float(_GREATEST)))
+    low = mtbf(0, seen, mean_interval(0)).low_ns
+    words = f"run card: none in {days:g} days, so {_days(low)} at least"
+    if published.mean_ns is not None and published.mean_ns >= low:
+        return published._replace(words=f"{published.words}; {words}")
+    taken = _fits(Spacing("card_count", low, low, None, f"{words}, taken as the mean"))
+    return taken or published
+
+
+def _days(time_ns: int) -> str:
+    days = time_ns / DAY_NS
+    return f"{days:.0f} days" if days >= _MANY_DAYS else f"{days:.3g} days"
 
 
 def _published(nodes: float | None) -> Spacing:

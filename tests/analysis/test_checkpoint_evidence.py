@@ -8,6 +8,7 @@ from analysis.checkpoint_evidence import find_evidence
 from analysis.poisson import mean_interval
 from ingest.times import DAY_NS
 from tests.analysis.saving import (
+    Row,
     S,
     attempt,
     evidence_of,
@@ -226,6 +227,27 @@ def test_a_published_rate_is_assumed_by_name() -> None:
     card = {"reliability_per_1000_node_days": 10.0}
     told = evidence_of(saves=[save(1, 1)], card=[card])
     assert (told["mtbf_source"], told["mtbf_ns"]) == ("card_rate", 50 * DAY_NS)
+
+
+def test_a_card_that_saw_none_says_at_least() -> None:
+    def told(days: float) -> Row:
+        fields = {"reliability_interruptions": 0, "reliability_observed_days": days}
+        return evidence_of(card=[fields | {"checkpoint_interval_s": 60.0}])
+
+    # none in 10 000 days: 10 000 / -ln(0.025) of them at least, at 95 %
+    found = told(10_000)
+    assert found["mtbf_source"] == "card_count"
+    assert found["mtbf_ns"] == pytest.approx(10_000 * DAY_NS / 3.688_879, rel=1e-6)
+    assert (found["mtbf_low_ns"], found["mtbf_high_ns"]) == (found["mtbf_ns"], None)
+    assert found["mtbf_words"] == (
+        "run card: none in 10000 days, so 2711 days at least, taken as the mean"
+    )
+    # 132 days of two nodes at the published rate fit none in 10
+    found = told(10)
+    assert found["mtbf_source"] == "published"
+    assert found["mtbf_words"].endswith(
+        "run card: none in 10 days, so 2.71 days at least"
+    )
 
 
 def test_a_card_alone_is_evidence() -> None:
