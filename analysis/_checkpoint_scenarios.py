@@ -88,7 +88,8 @@ def play(run: Row, history: History, scenario: Scenario) -> Played:
     """Replay a run's stops under a scenario.
 
     Where spares are in question, the time away is the median, that of a stop with a
-    node at hand, and the wait for a node comes on top.
+    node at hand, and the wait for a node comes on top. Where later attempts tell how
+    long a run lacked its nodes, the time away is what is left of it without that.
 
     Args:
         run: Row of CheckpointEvidence.
@@ -107,8 +108,12 @@ def _with_spares(
 ) -> "tuple[NDArray[np.float64], float]":
     import numpy as np
 
-    typical = (run["downtime_median_ns"] or run["downtime_ns"] or 0) / SECOND_NS
-    away = np.where(history.is_failed, typical, history.away_s)
-    ready = history._replace(away_s=away)
-    waits = waits_for_nodes(ready, run["repair_ns"] / SECOND_NS, spares)
+    repair = run["repair_ns"] / SECOND_NS
+    if run["repair_basis"] == "attempts":
+        taken = history.is_failed & history.takes_node
+        away = np.where(taken, (history.away_s - repair).clip(0), history.away_s)
+    else:
+        typical = (run["downtime_median_ns"] or run["downtime_ns"] or 0) / SECOND_NS
+        away = np.where(history.is_failed, typical, history.away_s)
+    waits = waits_for_nodes(history._replace(away_s=away), repair, spares)
     return away + waits, float(waits.sum())

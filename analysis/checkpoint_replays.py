@@ -111,7 +111,7 @@ def _compute(frames: Frames, _: Thresholds) -> Results:
 
 ANALYSIS: Final = Analysis(
     name="checkpoint_replays",
-    version=1,
+    version=2,
     describes="What another interval, restart or spare would have kept of runs",
     inputs=(CheckpointEvidence, Attempts, Interruptions),
     needs=(CheckpointEvidence,),

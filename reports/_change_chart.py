@@ -7,7 +7,7 @@ import polars as pl
 from reports import _change_words, _sql
 from reports._baseline import Sides
 from reports._numbers import percent
-from reports._section import About, Chart
+from reports._section import About, Chart, Spec
 from reports._texts import said_by
 from reports._words import plural, said
 from reports.theme import COLOURS, COPIES
@@ -29,6 +29,9 @@ _ABOUT: Final = About(
     blind_spots="Days of one cause count as days of their own. Without a bar the noise"
     " is not known: too few days, or too few stops.",
 )
+
+#: All that was paid. [%]
+_WHOLE: Final = 100
 
 #: Colour of each verdict.
 _VERDICTS: Final = {
@@ -60,8 +63,10 @@ def chart(rows: pl.DataFrame, sides: Sides) -> list[Chart]:
             name="changed-shares",
             title="Share of what was paid, before and now [%]",
             summary=f"A ring and a point in {plural(shown.height, 'row')}.",
-            spec=pairs.moved(
-                _drawn(shown), "share of what was paid [%]", _VERDICTS, _TIPS
+            spec=_to_all(
+                pairs.moved(
+                    _drawn(shown), "share of what was paid [%]", _VERDICTS, _TIPS
+                )
             ),
             numbers=_numbers(shares),
             sql=_query(sides),
@@ -70,6 +75,15 @@ def chart(rows: pl.DataFrame, sides: Sides) -> list[Chart]:
             legend=_VERDICTS,
         )
     ]
+
+
+def _to_all(spec: Spec) -> Spec:
+    """Let the axis tell no share above all: the room behind it is for words."""
+    for layer in spec["layer"]:
+        x = layer["encoding"]["x"]
+        if x.get("axis") and x["scale"]["domain"][1] > _WHOLE:
+            x["axis"]["values"] = list(range(0, _WHOLE + 1, 20))
+    return spec
 
 
 def _numbers(shares: pl.DataFrame) -> pl.DataFrame:

@@ -1,16 +1,25 @@
 """Shares of a run's time, beside those that others published."""
 
+from itertools import chain
 from typing import Final
 
 import polars as pl
 
 from reports import _sql
-from reports._goodput_measures import MEASURES
-from reports._goodput_peers import PEERS
+from reports._goodput_measures import MEASURES, Measure
+from reports._goodput_peers import PEERS, Peer
 from reports._numbers import percent
 from reports._section import About, Chart, Spec
 from reports._texts import said_by
 from reports._words import name
+
+#: Each measure of ours with the published shares of the same below it.
+_ROWS: Final[tuple[Measure | Peer, ...]] = tuple(
+    chain.from_iterable(
+        (one, *(peer for peer in PEERS if peer.column == one.column))
+        for one in MEASURES
+    )
+)
 
 #: Who a share of this lake is of.
 OURS: Final = "this run"
@@ -37,8 +46,9 @@ _ABOUT: Final = About(
     source=", ".join(
         dict.fromkeys(one.source for one in (*MEASURES, *PEERS)),
     ),
-    blind_spots="The shares have different denominators: they compare by name only, and"
-    " none may be multiplied with another or with MFU. What a step did while it ran,"
+    blind_spots="The shares have different denominators: each compares with the"
+    " published ones right below it at most, and none may be multiplied with another or"
+    " with MFU. What a step did while it ran,"
     " only the ledger's goodput sees.",
 )
 
@@ -46,7 +56,7 @@ _TIPS: Final = (("label", "who"), ("text", "share"), ("told", "is"))
 
 
 def chart(row: dict[str, object]) -> Chart | None:
-    """Return the shares of one run, those of others below.
+    """Return the shares of one run, each with those that others published below it.
 
     Args:
         row: A row of Goodput.
@@ -60,8 +70,8 @@ def chart(row: dict[str, object]) -> Chart | None:
     return Chart(
         name="goodput-shares",
         title=f"Shares of the time of {name(run_id, 40)}, beside published ones",
-        summary=f"{numbers.height - len(PEERS)} shares of this run above {len(PEERS)}"
-        " published ones.",
+        summary=f"{numbers.height - len(PEERS)} shares of this run, and {len(PEERS)}"
+        " published ones below what they are shares of.",
         spec=_to_all(points.intervals(_drawn(numbers), "share of time [%]", _TIPS)),
         numbers=numbers,
         sql=_query(run_id),
@@ -80,11 +90,14 @@ def _to_all(spec: Spec) -> Spec:
 
 
 def _numbers(row: dict[str, object]) -> pl.DataFrame:
-    ours = [(one.label, OURS, row[one.column]) for one in MEASURES]
-    others = [("published", peer.label, peer.ratio) for peer in PEERS]
+    rows = [
+        ("published", one.label, one.ratio)
+        if isinstance(one, Peer)
+        else (one.label, OURS, row[one.column])
+        for one in _ROWS
+    ]
     schema = {"measure": pl.String, "who": pl.String, "share": pl.Float64}
-    rows = pl.DataFrame([*ours, *others], schema=schema, orient="row")
-    return rows.drop_nulls("share")
+    return pl.DataFrame(rows, schema=schema, orient="row").drop_nulls("share")
 
 
 def _drawn(numbers: pl.DataFrame) -> pl.DataFrame:
@@ -121,12 +134,13 @@ def _query(run_id: str) -> str:
             column=one.column,
             run_id=_sql.literal(run_id),
         )
-        for place, one in enumerate(MEASURES)
+        for place, one in enumerate(_ROWS)
+        if isinstance(one, Measure)
     ]
     others = [
-        f"    ({len(MEASURES) + place}, 'published', {_sql.literal(peer.label)},"
-        f" {peer.ratio})"
-        for place, peer in enumerate(PEERS)
+        f"    ({place}, 'published', {_sql.literal(one.label)}, {one.ratio})"
+        for place, one in enumerate(_ROWS)
+        if isinstance(one, Peer)
     ]
     return _sql.filled(
         _SQL, ours="\n  UNION ALL\n".join(ours), published=",\n".join(others)

@@ -5,6 +5,7 @@ from typing import Any, Final
 import polars as pl
 
 from reports._goodput_measures import MEASURES
+from reports._goodput_peers import PEERS
 from reports._numbers import grouped, percent
 from reports._runs import MOST_ROWS
 from reports._section import Column, Listing
@@ -32,12 +33,18 @@ _SQL: Final = "SELECT * FROM goodput ORDER BY paid_gpu_ns DESC, run_id"
 def definitions(row: dict[str, Any]) -> Listing:
     """Return each share of one run, with what is divided by what, and who says so."""
     shares = [
-        (one.label, _said(row[one.column]), one.definition, one.source)
+        (
+            *(one.label, _said(row[one.column]), one.definition, one.source),
+            _published(one.column),
+        )
         for one in MEASURES
     ]
     mfu = [
-        ("MFU", _said(row["mfu_ratio"], row["mfu_reason"]), *_MFU),
-        ("MFU of paid", _said(row["paid_mfu_ratio"], row["mfu_reason"]), *_PAID_MFU),
+        ("MFU", _said(row["mfu_ratio"], row["mfu_reason"]), *_MFU, ""),
+        (
+            *("MFU of paid", _said(row["paid_mfu_ratio"], row["mfu_reason"])),
+            *(*_PAID_MFU, ""),
+        ),
     ]
     return Listing(
         title=f"Each number of {name(str(row['run_id']), 40)} and its one definition",
@@ -46,8 +53,19 @@ def definitions(row: dict[str, Any]) -> Listing:
             Column("Value", is_number=True),
             Column("Is"),
             Column("As defined by"),
+            Column("Published of the same", "As their authors say; > is at least."),
         ),
         rows=[*shares, *mfu],
+    )
+
+
+def _published(column: str) -> str:
+    """Return who published a share of the same, with what it is said to be of."""
+    return "; ".join(
+        f"{'> ' if peer.is_least else ''}{percent(peer.ratio)} {peer.label}:"
+        f" {peer.definition}"
+        for peer in PEERS
+        if peer.column == column
     )
 
 

@@ -10,6 +10,7 @@ class Peer:
 
     Attributes:
         label: Who, and on what.
+        column: Column of `goodput` that is a share of the same.
         ratio: The share. [1]
         is_least: Whether it is said to be more than this.
         definition: What it is a share of, in the words of its source.
@@ -17,6 +18,7 @@ class Peer:
     """
 
     label: str
+    column: str
     ratio: float
     is_least: bool
     definition: str
@@ -27,6 +29,7 @@ class Peer:
 PEERS: Final = (
     Peer(
         "Gemini 1.x",
+        "google_goodput_ratio",
         0.97,
         False,
         "goodput, after copies of the state in memory",
@@ -34,6 +37,7 @@ PEERS: Final = (
     ),
     Peer(
         "ByteRobust, dense",
+        "ettr_without_queue_ratio",
         0.97,
         False,
         "ETTR without queue, 9,600 GPUs, 3 months",
@@ -41,6 +45,7 @@ PEERS: Final = (
     ),
     Peer(
         "Gemini 2.5",
+        "google_goodput_ratio",
         0.93,
         False,
         "goodput",
@@ -48,6 +53,7 @@ PEERS: Final = (
     ),
     Peer(
         "ByteRobust, MoE",
+        "ettr_without_queue_ratio",
         0.91,
         False,
         "ETTR without queue",
@@ -55,6 +61,7 @@ PEERS: Final = (
     ),
     Peer(
         "Llama 3 405B",
+        "effective_training_ratio",
         0.90,
         True,
         "effective training time, 16,384 GPUs, 54 days",
@@ -62,6 +69,7 @@ PEERS: Final = (
     ),
     Peer(
         "Meta RSC-1, model",
+        "ettr_ratio",
         0.70,
         False,
         "ETTR expected at 16,384 GPUs with a checkpoint each hour; a model, not a"

@@ -31,23 +31,35 @@ def heading(row: Row, frames: Frames) -> str:
         frames: The tables.
     """
     count, observed = row["count"], duration(row["exposure_ns"])
-    of_run = f"of {name(row['run_id'], 30)}"
+    who = name(row["run_id"], 30)
     between = f"the mean time between them is {mean_time(row)} (95 %)."
     if not count:
-        return f"No unplanned interruption in {observed} {of_run}: {between}"
+        return f"No unplanned interruption in {observed} that {who} was up: {between}"
     if count < FEW_EVENTS:
         return (
-            f"{plural(count, 'unplanned interruption')} in {observed} {of_run}: too few"
-            f" for a rate; {between}"
+            f"{plural(count, 'unplanned interruption')} in {observed} that {who} was"
+            f" up: too few for a rate; {between}"
         )
     rate = row["per_1000_node_days"]
     told = f": {significant(rate)} per 1000 node-days" if rate is not None else ""
-    return f"One interruption in {mean_time(row)} {of_run}{told}{_beside(row, frames)}."
+    return f"One interruption in {mean_time(row)} of {who}{told}{_beside(row, frames)}."
 
 
 def _beside(row: Row, frames: Frames) -> str:
-    """Say how the rate stands to published ones, in a clause."""
-    rows = _comparisons(row, frames)
+    """Say how the rate stands to published ones, each beside the rate of the same."""
+    rows = _comparisons(row, frames).with_columns(pl.col("category").fill_null("all"))
+    told = rows.filter(pl.col("verdict").is_in(list(_VERDICTS)))
+    others = told.filter(pl.col("category") != "all")
+    clauses = [_against(told.filter(pl.col("category") == "all"))]
+    for part in others.partition_by("category", maintain_order=True):
+        causes = str(part["category"][0]).split("+")
+        ours = significant(part["per_1000_node_days"][0])
+        clauses.append(f"; {ours} by {listed(causes)}{_against(part)}")
+    return "".join(clauses)
+
+
+def _against(rows: pl.DataFrame) -> str:
+    """Say which published rates some rate is above, below or not told apart from."""
     parts = []
     for verdict, words in _VERDICTS.items():
         peers = rows.filter(pl.col("verdict") == verdict)
@@ -158,19 +170,16 @@ def _gaps(row: Row, frames: Frames) -> str:
         f" ({significant(fit['weibull_shape_low'])} to"
         f" {significant(fit['weibull_shape_high'])})"
     )
-    odds = chance(fit["exponential_p_value"])
+    odds = f"p = {significant(fit['exponential_p_value'], 2)}"
     trend = (
         f" They have a trend ({chance(fit['trend_p_value'])} by chance)."
         if fit["has_trend"]
         else ""
     )
     if fit["verdict"] == "exponential_holds":
-        return (
-            f"Stops come as a constant rate lets expect: {shape}, such gaps {odds} by"
-            f" chance.{trend}"
-        )
-    how = "more in clusters" if fit["verdict"] == "clustered" else "more regularly"
+        return f"Stops look random in time ({odds}; {shape}).{trend}"
+    how = "in clusters" if fit["verdict"] == "clustered" else "too regularly"
     return (
-        f"Stops come {how} than at a constant rate: {shape}, such gaps {odds}"
-        f" by chance. Means and projections hide that.{trend}"
+        f"Stops come {how}, not at random ({odds}; {shape}): means and"
+        f" projections hide that.{trend}"
     )

@@ -10,6 +10,7 @@ from analysis.rate_comparisons import RateComparisons
 from analysis.rate_projections import RateProjections
 from reports import (
     _rate_charts,
+    _rate_counts,
     _rate_gap_chart,
     _rate_listings,
     _rate_models,
@@ -32,6 +33,9 @@ def build(frames: Frames, scope: Scope) -> Content:
     """Return the rate of interruptions, and all that it is held against."""
     row = headline(frames, scope)
     if row is None:
+        counts = _rate_counts.counted(frames, scope)
+        if counts:
+            return counts
         return Content(
             heading="How often runs are interrupted is not known: no run was observed.",
             empty=_EMPTY,

@@ -81,7 +81,7 @@ def _heading(nodes: pl.DataFrame, scope: Scope) -> str:
     return (
         "No node fails more often than chance allows: the most,"
         f" {plural(most['failures'], 'failure')} of {name(most['host'], 30)}, is"
-        f" {_odds(most)}, and {chance(most['threshold_p_value'])} would name it."
+        f" {_odds(most)}; a node is named below {chance(most['threshold_p_value'])}."
     )
 
 

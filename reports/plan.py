@@ -132,8 +132,8 @@ def _flows(flows: pl.DataFrame, plan: pl.DataFrame) -> Sequence[str]:
     ]
     return [
         (
-            "Hashed over equal paths, the fullest is expected to get"
-            f" with {'; with '.join(parts)}. A step ends with its slowest flow."
+            "Flows choose paths by a hash, so that some path carries more than its"
+            f" share: with {'; with '.join(parts)}. A step ends with its slowest flow."
         )
     ]
 

@@ -135,6 +135,16 @@ def test_shorter_restarts_and_spares_only_help() -> None:
     assert all(found[f"spares_{n}"]["exact_ratio"] is None for n in (0, 4))
 
 
+def test_nodes_that_were_back_at_once_leave_spares_nothing_to_save() -> None:
+    stops = many(50, 20_000)
+    for lacked, saved in ((0, False), (60, True)):
+        told: Row = {"repair_ns": lacked * S, "repair_basis": "attempts"}
+        found = replays_of(*stops, **told)
+        as_was = found["as_was"]["ettr_ratio"]
+        assert found["spares_0"]["ettr_ratio"] == pytest.approx(as_was, rel=1e-3)
+        assert (found["spares_4"]["ettr_ratio"] > as_was * (1 + 1e-6)) == saved
+
+
 def test_what_the_run_did_again_stands_beside_its_replay() -> None:
     attempts = [attempt(0, 0, 1000), attempt(1, 1100, 2000)]
     stops = [stop(0, 1000, 1100, 1120, lost_steps=12)]

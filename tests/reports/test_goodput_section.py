@@ -7,6 +7,7 @@ import pytest
 from analysis.goodput import Goodput
 from reports import goodput
 from reports._goodput_measures import MEASURES
+from reports._goodput_peers import PEERS
 from reports._section import Content, Scope
 from tests.reports.builder import RUN, Row, framed
 from tests.reports.conftest import MakeScope
@@ -42,6 +43,21 @@ def test_each_number_has_its_definition_and_source(scope: Scope) -> None:
         "MFU of paid",
     ]
     assert all(row[2] and row[3] for row in listing.rows)
+    published = {row[0]: str(row[4]) for row in listing.rows}
+    assert "Llama 3 405B" in published["effective training"]
+    assert "Gemini" not in published["ETTR"]
+    assert published["goodput"] == ""
+
+
+def test_published_shares_stand_below_what_they_are_of(scope: Scope) -> None:
+    chart = told(scope, {}).charts[0]
+    names = [
+        row["who"] if row["measure"] == "published" else row["measure"]
+        for row in chart.numbers.to_dicts()
+    ]
+    assert names[:4] == ["effective training", "Llama 3 405B", "ETTR", PEERS[-1].label]
+    google = names.index("Google goodput")
+    assert names[google + 1 : google + 3] == ["Gemini 1.x", "Gemini 2.5"]
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import pytest
 
 from analysis.interrupt_rates import InterruptRates
 from analysis.lemon_nodes import LemonNodes
+from analysis.rate_comparisons import RateComparisons
 from analysis.spare_plans import SparePlans
 from reports import interrupt_rates, lemon_nodes
 from reports._rate_shown import chance
@@ -34,15 +35,47 @@ def test_the_finding_has_the_rate_and_its_peers(scope: Scope) -> None:
     )
 
 
+def test_failures_of_nodes_in_no_use_are_a_count(scope: Scope) -> None:
+    row = {"level": "incident", "category": "all", "component": "all"}
+    rows: list[Row] = [
+        row | {"cluster": cluster, "scope": of, "scope_id": what, "count": count}
+        for cluster, of, what, count in (
+            ("a", "cluster", "a", 9),
+            ("a", "host", "n1", 4),
+            ("a", "host", "n2", 5),
+            ("b", "cluster", "b", 1),
+            ("b", "host", "n1", 1),
+        )
+    ]
+    content = page(interrupt_rates, scope, rows={InterruptRates: rows})
+    assert content.heading.startswith("10 incidents on 3 nodes that failed: a count")
+    assert [row[:3] for row in content.listings[0].rows] == [
+        ("a", "9", "2"),
+        ("b", "1", "1"),
+    ]
+    assert "What would give a rate" in content.paragraphs[0]
+
+
+def test_a_rate_is_held_against_what_counts_the_same(scope: Scope) -> None:
+    every, some = pod()[RateComparisons]
+    rows = [
+        every | {"category": "hardware+network", "per_1000_node_days": 4.5},
+        some | {"category": "all", "per_1000_node_days": 6.0},
+    ]
+    assert plain(
+        page(interrupt_rates, scope, rows={RateComparisons: rows}).heading
+    ).endswith(
+        "6.00 per 1000 node-days, more than Llama 3, H100 (3.79); 4.50 by hardware and"
+        " network, not told apart from Meta RSC-1, A100 (6.50)."
+    )
+
+
 def test_what_changed_and_how_stops_come_is_said(scope: Scope) -> None:
     said = " ".join(map(plain, page(interrupt_rates, scope).paragraphs))
     assert (
         "Changed: week 2026-W47, interruptions 2.4 times the rate of the rest" in said
     )
-    assert (
-        "Stops come more in clusters than at a constant rate: Weibull shape 0.720"
-        in (said)
-    )
+    assert "Stops come in clusters, not at random (p = 0.0040; Weibull shape" in said
 
 
 def test_charts_are_peers_and_gaps(scope: Scope) -> None:
@@ -53,7 +86,8 @@ def test_charts_are_peers_and_gaps(scope: Scope) -> None:
 def test_below_five_there_is_a_count_and_what_is_compatible(scope: Scope) -> None:
     content = page(interrupt_rates, scope, count=4)
     assert plain(content.heading).startswith(
-        "4 unplanned interruptions in 1 000 d of pod-a-main: too few for a rate;"
+        "4 unplanned interruptions in 1 000 d that pod-a-main was up: too few for a"
+        " rate;"
     )
     assert "rates-peers" not in [chart.name for chart in content.charts]
 
@@ -64,7 +98,9 @@ def test_no_stop_is_a_bound_and_not_a_rate(scope: Scope) -> None:
         for row in pod()[InterruptRates]
     ]
     content = page(interrupt_rates, scope, rows={InterruptRates: none})
-    assert plain(content.heading).startswith("No unplanned interruption in 1 000 d of")
+    assert plain(content.heading).startswith(
+        "No unplanned interruption in 1 000 d that"
+    )
     assert plain(content.heading).endswith("is at least 100 d (95 %).")
 
 
