@@ -26,6 +26,7 @@ def windows_of_jobs(jobs: pl.LazyFrame, seen: pl.LazyFrame) -> pl.LazyFrame:
     return numbered.with_columns(
         attempt=pl.int_range(pl.len(), dtype=pl.Int32).over("run_id"),
         end_ns=pl.coalesce("end_ns", "last_ns", "start_ns"),
+        job_end_ns="end_ns",
         is_running=pl.col("end_ns").is_null() & is_last,
         basis=pl.lit("jobs"),
     ).drop("last_ns")
@@ -69,13 +70,18 @@ def _bounds(rows: pl.LazyFrame, basis: str) -> pl.LazyFrame:
     grouped = rows.group_by("run_id", "attempt").agg(
         pl.col("start_ns").min(), pl.col("end_ns").max()
     )
-    return grouped.with_columns(is_running=pl.lit(value=False), basis=pl.lit(basis))
+    return grouped.with_columns(
+        is_running=pl.lit(value=False),
+        basis=pl.lit(basis),
+        job_end_ns=pl.lit(None, pl.Int64),
+    )
 
 
 def end_before_next(windows: pl.LazyFrame) -> pl.LazyFrame:
     """Let no attempt last longer than until the next of its run starts.
 
-    A GPU is never paid for twice at the same time.
+    A GPU is never paid for twice at the same time. That is not the end of its job:
+    `job_end_ns` keeps that.
     """
     ordered = windows.sort("run_id", "start_ns", "attempt")
     following = pl.col("start_ns").shift(-1).over("run_id")

@@ -9,6 +9,7 @@ from analysis._loss_inside import inside_phases
 from analysis._loss_moments import closing_stops, cuts, moments
 
 _ATTEMPT: Final = ["run_id", "attempt"]
+_STARTED: Final = ["run_id", "started_ns"]
 
 #: Side of an attempt, and whether before or after its cut: the phase that it is.
 _PHASES: Final = {
@@ -71,7 +72,7 @@ def _left(restarts: pl.DataFrame, sums: pl.DataFrame) -> pl.DataFrame:
 def _of_attempts(
     sums: pl.DataFrame, stops: pl.DataFrame, attempts: pl.DataFrame
 ) -> pl.DataFrame:
-    """Lay the time around attempts to stops: an opening to the one before it."""
+    """Lay the time around attempts to stops: an opening to the one that it follows."""
     rows = [
         sums.filter(pl.col("side") == side).select(
             *_ATTEMPT, gpu_ns=part, phase=pl.lit(phase)
@@ -80,7 +81,14 @@ def _of_attempts(
     ]
     ordered = attempts.sort("run_id", "start_ns", "attempt")
     before = ordered.select(
-        *_ATTEMPT, _before=pl.col("attempt").shift(1).over("run_id")
+        *_ATTEMPT,
+        started_ns="start_ns",
+        _before=pl.col("attempt").shift(1).over("run_id"),
+    )
+    stopped = stops.sort(_ATTEMPT).unique(_STARTED, keep="last", maintain_order=True)
+    own = stopped.select(*_STARTED, _stopped="attempt")
+    before = before.join(own, on=_STARTED, how="left").select(
+        *_ATTEMPT, _before=pl.coalesce("_stopped", "_before")
     )
     is_start = pl.col("phase") == "start"
     placed = pl.concat(rows).join(before, on=_ATTEMPT, how="left")

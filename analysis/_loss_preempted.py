@@ -6,6 +6,7 @@ from typing import Final
 import polars as pl
 
 from analysis._held_nodes import job_nodes
+from analysis._host_names import host_names, spelled_alike
 from analysis.attempts import Attempts
 from ingest.tables import Jobs
 
@@ -56,7 +57,9 @@ def preempted(
     """
     state = Jobs.state.col.str.to_uppercase()
     gone = jobs.filter(state.is_in(_MADE_ROOM) & Jobs.end_ns.col.is_not_null())
-    held = job_nodes(gone).collect()
+    named = job_nodes(gone)
+    names = host_names([nodes.lazy(), named])
+    held = spelled_alike(named, names).unique().collect()
     size = gone.group_by(_JOB).agg(
         gpus=Jobs.gpu_count.col.max(), of_run=Jobs.run_id.col.max()
     )

@@ -49,6 +49,11 @@ class Attempts(Table):
     submit_ns = c.time_ns("When it was submitted or requeued.", nullable=True)
     start_ns = c.time_ns("When it started.")
     end_ns = c.time_ns("When it ended; the last time seen while it runs.")
+    job_end_ns = c.time_ns(
+        "When its job ended, which is after `end_ns` where another job of the run had"
+        " begun before; null where no job tells.",
+        nullable=True,
+    )
     is_running = c.flag("Whether it had not ended when last seen.")
     first_step = c.number("First step that it completed.", nullable=True)
     last_step = c.number("Last step that it completed, by time.", nullable=True)
@@ -142,7 +147,7 @@ def _compute(frames: Frames, thresholds: Thresholds) -> Results:
 
 ANALYSIS: Final = Analysis(
     name="attempts",
-    version=7,
+    version=8,
     describes="When each attempt of a run ran, and the steps that it completed",
     inputs=(RunCards, Jobs, StepTimings, Kernels, Operations, Collectives),
     outputs=(Attempts, StepPauses),

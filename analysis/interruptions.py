@@ -65,7 +65,7 @@ class Interruptions(Table):
         "End of the last step that every rank completed.", nullable=True
     )
     detected_ns = c.time_ns("First sign of the incident.", nullable=True)
-    decided_ns = c.time_ns("End of the attempt; null where none ended.", nullable=True)
+    decided_ns = c.time_ns("End of the job; null where none ended.", nullable=True)
     requeued_ns = c.time_ns(
         "When the next attempt was submitted, the end where that was before.",
         nullable=True,
@@ -145,7 +145,7 @@ def _describe(stops: pl.DataFrame) -> pl.DataFrame:
 
 ANALYSIS: Final = Analysis(
     name="interruptions",
-    version=4,
+    version=5,
     describes="What stopped each run, and how long it took to go on.",
     inputs=(
         Attempts,

@@ -153,7 +153,7 @@ def _compute(frames: Frames, thresholds: Thresholds) -> Results:
 
 ANALYSIS: Final = Analysis(
     name="loss_phases",
-    version=3,
+    version=4,
     describes="Where the time of each interruption went, phase by phase",
     inputs=(
         Interruptions,
