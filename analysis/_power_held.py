@@ -36,6 +36,8 @@ def in_force(
     parts = []
     for semantics, column in COLUMN.items():
         mine = pieces.filter(pl.col("semantics") == semantics)
+        if mine.is_empty():
+            continue
         readings = power_segments(samples, column, bridges).select(
             "device",
             taken_ns="time_ns",
