@@ -54,6 +54,8 @@ BY_RULE: Final[Mapping[str, str]] = {
     "half_a_range": "one end of the samples without the other",
     "range_without_samples": "sample_to is the sample after the last: it must be"
     " greater than sample_from",
+    "columns_of_another_table": "columns of data_reads in a table of steps: give them"
+    " in a table of their own, without start_ns and duration_ns",
     "samples_beyond_any_set": "numbers of samples up to 2**53, and no batch has more"
     " than 2**40",
     "primary_key": "another row has the same key",

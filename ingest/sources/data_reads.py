@@ -89,7 +89,7 @@ def read(stream: BinaryIO, reading: Reading) -> Iterator[Batch]:
         yield from read_text(blocks(stream, start), READS, reading)
         return
     for cells, passed_over in read_cells(stream, READS, reading):
-        yield batch(cells, READS, reading, repairs=passed_over)
+        yield batch(cells, READS, reading, passed_over.refused, passed_over.columns)
 
 
 SOURCE: Final = Source(

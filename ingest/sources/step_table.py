@@ -2,10 +2,11 @@
 
 It needs `step`, `rank`, `start_ns` and `duration_ns`; `run_id` and the other columns of
 the table may be there. Columns of other names are passed over: each counts as a repair
-of the file and is named in the log. Integers are taken as they are written: 12.5, 1e9
-or a number that the column cannot hold is refused, and a Parquet column of floats makes
-the file unreadable. In CSV a cell may be in quotes but cannot hold a line break, and
-the last line may lack its end (RFC 4180).
+of the file and is named in the log; those of samples (`sample_from`, `sample_to`,
+`batch_hash`) belong into a table of their own, and are refused as one record. Integers
+are taken as they are written: 12.5, 1e9 or a number that the column cannot hold is
+refused, and a Parquet column of floats makes the file unreadable. In CSV a cell may be
+in quotes but cannot hold a line break, and the last line may lack its end (RFC 4180).
 """
 
 from collections.abc import Iterator
@@ -47,12 +48,12 @@ def read(stream: BinaryIO, reading: Reading) -> Iterator[Batch]:
         yield from read_text(blocks(stream, start), STEPS, reading)
         return
     for cells, passed_over in read_cells(stream, STEPS, reading):
-        yield batch(cells, STEPS, reading, repairs=passed_over)
+        yield batch(cells, STEPS, reading, passed_over.refused, passed_over.columns)
 
 
 SOURCE: Final = Source(
     name="step-table",
-    version=2,
+    version=3,
     describes="CSV, JSON lines or Parquet with the columns of step_timings",
     tables=(StepTimings,),
     options=frozenset({"run_id"}),

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from ingest.errors import UnreadableFileError
 from ingest.sources import SOURCES, Batch, Head, Reading, step_table
 from ingest.sources._lines import blocks
-from ingest.tables import StepTimings
+from ingest.tables import DataReads, StepTimings
 from tests.ingest.readings import held, reading, records, refused, repairs, rows
 
 #: An instant that no float64 holds. [ns]
@@ -57,6 +57,17 @@ def _cell(value: object) -> str:
 
 def step(**fields: Any) -> dict[str, Any]:
     return {"step": 7, "rank": 3, "start_ns": START, "duration_ns": 250} | fields
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_samples_in_a_table_of_steps_are_refused_as_one_record(encoding: str) -> None:
+    samples = {"sample_from": 0, "sample_to": 8, "host": "a"}
+    batches = read(encode([step(**samples), step(rank=4, **samples)], encoding))
+    assert len(steps(batches)) == 2
+    (found,) = [one for part in batches for one in part.refused]
+    assert (found.table, found.rule) == (DataReads, "columns_of_another_table")
+    assert found.raw == "sample_from, sample_to"
+    assert (records(batches), repairs(batches)) == (3, 3)
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)

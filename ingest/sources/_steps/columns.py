@@ -7,7 +7,7 @@ rank and of one step.
 from typing import Final
 
 from ingest.sources._typed.shape import Shape
-from ingest.tables import StepTimings
+from ingest.tables import DataReads, StepTimings
 
 #: Columns that such a table must have; a cell may be empty where the table allows it.
 REQUIRED: Final = (
@@ -22,6 +22,14 @@ STEPS: Final = Shape(
     table=StepTimings,
     noun="a table of steps",
     needs=(REQUIRED,),
+    others=frozenset(
+        {
+            DataReads.sample_from.name,
+            DataReads.sample_to.name,
+            DataReads.batch_hash.name,
+        }
+    ),
+    other_table=DataReads,
     defaults={
         StepTimings.clock.name: "host",
         StepTimings.scope.name: "rank",

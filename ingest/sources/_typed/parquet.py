@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 from ingest.errors import UnreadableFileError
 from ingest.phrases import phrase
 from ingest.sources._source import Reading
-from ingest.sources._typed.shape import Shape
+from ingest.sources._typed.shape import NOTHING, Passed, Shape
 
 #: What such a file starts with.
 MAGIC: Final = b"PAR1"
@@ -27,7 +27,7 @@ BATCH_ROWS: Final = 262_144
 
 def read_cells(
     stream: BinaryIO, shape: Shape, reading: Reading
-) -> Iterator[tuple[pl.DataFrame, int]]:
+) -> Iterator[tuple[pl.DataFrame, Passed]]:
     """Yield known columns with `place`, `line` and `rule`, and columns passed over.
 
     Raises:
@@ -46,7 +46,7 @@ def read_cells(
 
 def _read(
     file: pq.ParquetFile, shape: Shape, reading: Reading
-) -> Iterator[tuple[pl.DataFrame, int]]:
+) -> Iterator[tuple[pl.DataFrame, Passed]]:
     found = file.schema_arrow.names
     passed_over = shape.check(found, reading, "schema")
     names = zip(shape.named(found), found, strict=True)
@@ -59,7 +59,7 @@ def _read(
         columns = {name: batch.column(of) for name, of in known.items()}
         frame = pl.DataFrame(columns)
         yield _cells(frame, shape, first), passed_over
-        first, passed_over = first + frame.height, 0
+        first, passed_over = first + frame.height, NOTHING
 
 
 @contextmanager

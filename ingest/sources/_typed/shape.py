@@ -3,16 +3,32 @@
 import logging
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
 import polars as pl
 
 from ingest.errors import UnreadableFileError
-from ingest.sources._source import Reading
+from ingest.sources._source import Reading, Refusal
 from ingest.tables import Table
 
 _LOG: Final = logging.getLogger(__name__)
 _FILE: Final = "file_id"
+
+
+class Passed(NamedTuple):
+    """Columns of a file that are passed over.
+
+    Attributes:
+        columns: How many. [1]
+        refused: Those of them that tell of another table.
+    """
+
+    columns: int
+    refused: tuple[Refusal, ...]
+
+
+#: Of blocks after the first.
+NOTHING: Final = Passed(0, ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +42,9 @@ class Shape:
             empty where the table allows it.
         aliases: Other names of columns, in lower case.
         defaults: Values of columns that are not there, and of cells that are empty.
+        others: Columns of another table that is read from a file of its own; they are
+            refused as one record.
+        other_table: That table.
     """
 
     table: type[Table]
@@ -33,6 +52,8 @@ class Shape:
     needs: tuple[tuple[str, ...], ...]
     aliases: Mapping[str, str] = field(default_factory=dict)
     defaults: Mapping[str, object] = field(default_factory=dict)
+    others: frozenset[str] = frozenset()
+    other_table: type[Table] | None = None
 
     @property
     def types(self) -> dict[str, pl.DataType]:
@@ -51,8 +72,8 @@ class Shape:
         """Return whether columns of these names are enough."""
         return not self._missing(self.named(names))
 
-    def check(self, names: Sequence[str], reading: Reading, place: str) -> int:
-        """Check the columns of a file, and return how many of them are passed over.
+    def check(self, names: Sequence[str], reading: Reading, place: str) -> Passed:
+        """Check the columns of a file, and return those that are passed over.
 
         Raises:
             UnreadableFileError: If a column is missing or there twice.
@@ -73,7 +94,13 @@ class Shape:
         unknown = [name for name in known if name not in self.types]
         if unknown:
             _LOG.info("%s: columns passed over: %s", reading.path, ascii(unknown))
-        return len(unknown)
+        return Passed(len(unknown), self._refused(unknown, place))
+
+    def _refused(self, unknown: Iterable[str], place: str) -> tuple[Refusal, ...]:
+        told = ", ".join(name for name in unknown if name in self.others)
+        if not told or self.other_table is None:
+            return ()
+        return (Refusal(self.other_table, place, "columns_of_another_table", told),)
 
     def _missing(self, known: Iterable[str]) -> str | None:
         """Return the first missing column of the set that the fewest are missing of."""

@@ -14,7 +14,7 @@ from ingest.sources._lines_csv_typed import typed_cells
 from ingest.sources._lines_json import decode
 from ingest.sources._source import Batch, Reading
 from ingest.sources._typed.rows import batch
-from ingest.sources._typed.shape import Shape
+from ingest.sources._typed.shape import NOTHING, Shape
 
 _BITS: Final[Mapping[pl.DataType, int]] = {pl.Int32(): 31, pl.Int64(): 63}
 
@@ -56,8 +56,9 @@ def _read_csv(
             cells = split(lines, len(names), quotes=True).select(
                 "place", "line", "rule", **known
             )
-        yield batch(cells, shape, reading, repairs=block.repairs + passed_over)
-        header_lines = passed_over = 0
+        repairs = block.repairs + passed_over.columns
+        yield batch(cells, shape, reading, passed_over.refused, repairs)
+        header_lines, passed_over = 0, NOTHING
 
 
 def _typed(
@@ -77,7 +78,9 @@ def _read_json(
 ) -> Iterator[Batch]:
     keys = _keys(first)
     # of a damaged first line nothing is known: it is refused like any other
-    passed_over = 0 if keys is None else shape.check(keys, reading, f"line {number}")
+    passed_over = (
+        NOTHING if keys is None else shape.check(keys, reading, f"line {number}")
+    )
     types = _json_types(shape)
     decoder: msgspec.json.Decoder[Any] = msgspec.json.Decoder(_row_type(types))
     for block in blocks:
@@ -92,8 +95,10 @@ def _read_json(
             line=pl.lit(None, pl.String),
             rule=pl.lit(None, pl.String),
         )
-        yield batch(cells, shape, reading, refused, block.repairs + passed_over)
-        passed_over = 0
+        lost = (*passed_over.refused, *refused)
+        repairs = block.repairs + passed_over.columns
+        yield batch(cells, shape, reading, lost, repairs)
+        passed_over = NOTHING
 
 
 def _keys(line: bytes) -> list[str] | None:
