@@ -5,14 +5,18 @@ SHELL := /bin/sh
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
+APART := not slow and not benchmark and not mutation
 
-.PHONY: demo test bench slow properties mutants lint setup
+.PHONY: demo test thorough bench slow properties mutants lint setup
 
 demo: setup ## the main job over the sample run, ends with the path of the report
 	$(BIN)/gpuledger demo
 
-test: setup ## the tests a change must pass
+test: setup ## the tests of a change, in three minutes
 	$(BIN)/python -m pytest -q -n auto --dist loadfile
+
+thorough: setup ## what CI runs after them: whole lakes, browsers, kills, long properties
+	$(BIN)/python -m pytest -q -n auto --dist loadfile -m "thorough and $(APART)"
 
 bench: setup ## speed and memory as ratios against named peers
 	$(BIN)/python -m pytest -q -s -m benchmark tests/benchmarks
@@ -20,8 +24,8 @@ bench: setup ## speed and memory as ratios against named peers
 slow: setup ## proofs that take minutes
 	$(BIN)/python -m pytest -q -m slow
 
-properties: setup ## the tests with all examples of each property, not 12 of them
-	GPULEDGER_EXAMPLES=all $(BIN)/python -m pytest -q -n auto --dist loadfile
+properties: setup ## both with all examples of each property, not 12 of them
+	GPULEDGER_EXAMPLES=all $(BIN)/python -m pytest -q -n auto --dist loadfile -m "$(APART)"
 
 mutants: setup ## damaged copies of each format: no traceback, no hang, no lost row
 	$(BIN)/python -m pytest -q -n auto -m mutation tests/mutation

@@ -7,6 +7,7 @@ from typing import TypeVar, cast
 import dataframely as dy
 import polars as pl
 
+from ingest._schema import schema_of
 from ingest.tables import StepTimings, Table
 
 T = TypeVar("T", bound=Table)
@@ -32,7 +33,8 @@ class Frames:
         """
         frame = self._frames.get(table)
         if frame is None:
-            return table.create_empty().lazy()
+            empty = pl.LazyFrame(schema=schema_of(table))
+            return cast("dy.LazyFrame[T]", empty)
         if table is StepTimings:
             frame = frame.filter(StepTimings.start_ns.col.is_not_null())
         return cast("dy.LazyFrame[T]", frame)

@@ -173,6 +173,7 @@ def test_only_dollars_multiplies_by_a_price(project: Path) -> None:
 HEAVY = ("prefect", "altair", "vl_convert", "jinja2", "scipy")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("tokens", [["--version"], ["run", "--help"], ["tables"]])
 def test_commands_start_without_what_they_do_not_need(tokens: list[str]) -> None:
     code = (

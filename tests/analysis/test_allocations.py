@@ -122,6 +122,7 @@ times = st.integers(0, 50)
 windows = st.lists(st.tuples(times, times, st.integers(1, 3)), max_size=5)
 
 
+@pytest.mark.thorough
 @settings(max_examples=25, deadline=None)
 @given(windows, st.integers(0, 3))
 def test_one_gpu_is_never_paid_for_twice_at_once(

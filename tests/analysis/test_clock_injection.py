@@ -26,6 +26,8 @@ from tests.analysis.collectives import NO_ATTEMPTS
 from tests.analysis.made_clocks import START_NS, made_run
 from tests.published.traces import rows_of, traces
 
+pytestmark = pytest.mark.thorough
+
 DLRM = "kineto/facebookresearch+param/et_replay/tests/inputs/dlrm_kineto_extracted"
 
 #: What was promised. [ns]

@@ -14,6 +14,8 @@ from analysis._energy_segments import Bridges
 from ingest.tables import PowerSamples
 from ingest.times import SECOND_NS
 
+pytestmark = pytest.mark.thorough
+
 Row = dict[str, Any]
 Pairs = list[tuple[int, float]]
 

@@ -166,6 +166,7 @@ def test_days_hold_what_the_ledger_books() -> None:
 ORDERED = st.lists(st.integers(0, 9), min_size=1, max_size=12)
 
 
+@pytest.mark.thorough
 @given(ORDERED, st.integers(1, 3))
 def test_steps_are_kept_or_repeated_whatever_the_order(
     numbers: list[int], ranks: int

@@ -17,6 +17,8 @@ from ingest.synthetic._hang_layout import Layout
 from ingest.synthetic.hang import HANGS, Hang, Kind, drawn_hang
 from tests.analysis.hanging import find, named, read
 
+pytestmark = pytest.mark.thorough
+
 each_kind = pytest.mark.parametrize("kind", HANGS)
 
 

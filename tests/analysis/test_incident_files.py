@@ -6,6 +6,7 @@ from typing import Any
 import duckdb
 import hypothesis.strategies as st
 import polars as pl
+import pytest
 from hypothesis import given, settings
 
 from ingest.sources import kernel_log
@@ -13,6 +14,8 @@ from ingest.tables import Failures
 from tests.analysis.test_incidents import find
 from tests.examples import examples
 from tests.ingest.readings import held, read_lines, rows
+
+pytestmark = pytest.mark.thorough
 
 Row = dict[str, Any]
 

@@ -187,6 +187,7 @@ LINES = st.lists(
 )
 
 
+@pytest.mark.thorough
 @settings(max_examples=examples(60), deadline=None)
 @given(LINES, st.randoms(use_true_random=False))
 def test_order_does_not_matter_and_no_line_is_lost(lines: list[Row], rng: Any) -> None:

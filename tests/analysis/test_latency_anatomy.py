@@ -54,6 +54,7 @@ def test_the_bandwidth_of_eight_ranks_is_corrected() -> None:
     assert row["busbw_low_gbs"] <= row["busbw_gbs"] <= row["busbw_high_gbs"]
 
 
+@pytest.mark.thorough
 @given(
     alpha=st.integers(1_000, 10**6),
     gbs=st.sampled_from([1, 5, 40, 200]),
@@ -76,6 +77,7 @@ def test_outliers_in_a_tenth_of_the_times_move_nothing(
     assert row["beta_gbs"] == pytest.approx(gbs, rel=1e-6)
 
 
+@pytest.mark.thorough
 @given(
     st.lists(
         st.tuples(st.integers(0, 2**62), st.integers(0, 2**62)), min_size=1, max_size=9

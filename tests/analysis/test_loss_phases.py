@@ -120,6 +120,7 @@ def test_a_restart_that_never_stepped_is_part_of_the_start() -> None:
     ]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("case", CASES)
 def test_phases_add_up_to_the_ledger_of_drawn_timelines(case: str) -> None:
     check_phases_add_up(lost(read(case)))

@@ -37,6 +37,7 @@ def test_drawn_timeline(case: str) -> None:
     assert found == expected.rows()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("case", CASES)
 def test_portions_of_ranks_add_up_to_the_whole(case: str) -> None:
     frames = booked(read(case))

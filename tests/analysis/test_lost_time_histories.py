@@ -14,6 +14,8 @@ from ingest.tables import Jobs, RunCards, StepTimings
 from tests.analysis.ledgers import Row, Tables, booked, job, rows, step
 from tests.examples import examples
 
+pytestmark = pytest.mark.thorough
+
 histories = st.fixed_dictionaries(
     {
         "seed": st.integers(0, 10**6),

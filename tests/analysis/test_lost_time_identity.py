@@ -25,6 +25,8 @@ from ingest.tables import (
 from ingest.times import DAY_NS, day_of
 from tests.analysis.ledgers import Row, booked, rows
 
+pytestmark = pytest.mark.thorough
+
 
 def some(values: dict[str, st.SearchStrategy[object]]) -> st.SearchStrategy[list[Row]]:
     return st.lists(st.fixed_dictionaries(values), max_size=8)

@@ -20,6 +20,8 @@ from ingest.tables import Jobs, Operations, RunCards, Table
 from ingest.times import SECOND_NS
 from tests.analysis.ledgers import Row, filled, job, rows
 
+pytestmark = pytest.mark.thorough
+
 PLAN: Final = Pipeline(
     2, 4, replicas=2, steps=6, sd=0.05, seed=5, faults=(SlowWorker(1, 1, 1.4),)
 )

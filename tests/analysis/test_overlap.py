@@ -188,6 +188,7 @@ def expected_windows(work: list[Work]) -> dict[int | None, tuple[int, int]]:
     return windows
 
 
+@pytest.mark.thorough
 @settings(max_examples=examples(60), deadline=None)
 @given(WORK, st.sampled_from([2, 5, 1_000]))
 def test_any_trace_adds_up_and_is_that_of_sets_in_any_chunks(

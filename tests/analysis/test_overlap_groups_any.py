@@ -15,6 +15,8 @@ from ingest.tables import Collectives, Kernels, Table
 from tests.analysis.timelines import THRESHOLDS, Work, frames_of, split_of
 from tests.examples import examples
 
+pytestmark = pytest.mark.thorough
+
 KINDS = (
     "compute",
     "memory",

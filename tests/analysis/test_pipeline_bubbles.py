@@ -195,6 +195,7 @@ faults = st.sampled_from(
 )
 
 
+@pytest.mark.thorough
 @settings(max_examples=6, deadline=None)
 @given(
     st.tuples(st.integers(2, 4), st.integers(1, 2), st.integers(1, 3)),

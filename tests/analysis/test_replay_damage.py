@@ -11,6 +11,8 @@ from ingest.synthetic.pipeline import Pipeline, operations, simulate
 from tests.analysis.replayed import answers
 from tests.examples import examples
 
+pytestmark = pytest.mark.thorough
+
 #: Columns that may be unknown, or wrong, and what they may hold.
 WRONG: dict[str, st.SearchStrategy[Any]] = {
     "step": st.integers(0, 2),

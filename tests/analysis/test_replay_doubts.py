@@ -19,6 +19,8 @@ from ingest.synthetic.pipeline import simulate as simulated
 from ingest.tables import Collectives, Kernels, Operations
 from tests.analysis.replayed import NO_ATTEMPTS, answers, reason_of, replay_of
 
+pytestmark = pytest.mark.thorough
+
 PLAN: Final = Pipeline(
     stages=4,
     microbatches=8,

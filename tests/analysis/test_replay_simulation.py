@@ -92,6 +92,7 @@ class EventByEvent:
         return [(step, other, one) for other in range(replicas) for one in over]
 
 
+@pytest.mark.thorough
 @given(pipelines(), st.integers(0, 1_000))
 @settings(max_examples=examples(15))
 def test_levels_give_what_events_give(pipeline: Pipeline, seed: int) -> None:

@@ -11,6 +11,8 @@ from ingest.tables import LinkSamples, PowerSamples
 from tests.analysis.fleets import START_NS, STEP_NS, table
 from tests.analysis.slow_rank import RANKS, SLOW, STEPS, cause, rung, search, slow_work
 
+pytestmark = pytest.mark.thorough
+
 
 def test_every_rung_is_listed_and_says_where_nothing_tells() -> None:
     results = search(slow_work())

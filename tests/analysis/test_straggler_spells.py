@@ -11,6 +11,8 @@ from analysis.stragglers import StragglerRanks, StragglerSteps
 from ingest.tables import StepTimings
 from tests.analysis.fleets import STEP_NS, Times, found, step_log
 
+pytestmark = pytest.mark.thorough
+
 RANKS, STEPS, SLOW = 16, 200, 3
 
 #: Smallest slowdown that is named.

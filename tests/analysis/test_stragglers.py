@@ -32,6 +32,7 @@ def search(work: Times, **told: Any) -> Results:
     return found((StepTimings, step_log(work, **told)))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize(("ranks", "steps"), [(5, 30), (16, 60), (128, 100)])
 def test_a_healthy_fleet_flags_nobody(seed: int, ranks: int, steps: int) -> None:
@@ -180,6 +181,7 @@ def test_portions_hold_whole_blocks_and_little_more_than_asked() -> None:
     assert sizes["block"].explode().len() == 10
 
 
+@pytest.mark.thorough
 def test_portions_do_not_change_the_answer() -> None:
     work = healthy(16, 100, 8)
     work[:, 5] *= 1.1

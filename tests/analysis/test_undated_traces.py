@@ -12,6 +12,8 @@ from ingest.tables import Jobs, Kernels, StepTimings, Table
 from ingest.times import SECOND_NS
 from tests.analysis.ledgers import Row, booked, job, rows, step
 
+pytestmark = pytest.mark.thorough
+
 T0 = CLOCKS_FROM_NS + 800_000_000 * SECOND_NS
 HOUR = 3_600 * SECOND_NS
 

@@ -8,7 +8,7 @@ import pytest
 
 from pipeline.cli import run_tokens
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.thorough]
 
 #: Pages of a PDF, as its objects say.
 PAGES = re.compile(rb"/Type\s*/Page[^s]")

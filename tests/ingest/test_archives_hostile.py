@@ -19,6 +19,8 @@ from ingest.archives import Limits
 from tests.examples import examples
 from tests.ingest.archive_builder import content, opened, reasons, special, tar, zipped
 
+pytestmark = pytest.mark.thorough
+
 FILES = {
     f"r{rank}.log": b"".join(
         b"rank %d %x\n" % (rank, i * i * 2654435761) for i in range(300)

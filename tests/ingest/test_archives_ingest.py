@@ -4,6 +4,8 @@ import gzip
 import os
 from pathlib import Path
 
+import pytest
+
 from ingest import planning
 from ingest._archive_store import UNPACKED
 from ingest.archives import unpacked
@@ -13,6 +15,8 @@ from ingest.planning import Plan
 from ingest.staging import stage
 from ingest.tables import RejectedRows, StepTimings
 from tests.ingest.archive_builder import tar, zipped
+
+pytestmark = pytest.mark.thorough
 
 HEADER = "step,rank,start_ns,duration_ns\n"
 

@@ -48,6 +48,7 @@ FORBIDDEN = (
 )
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("text", FORBIDDEN)
 def test_a_query_can_only_read_the_lake(root: Path, tmp_path: Path, text: str) -> None:
     secret = tmp_path / "secret.csv"

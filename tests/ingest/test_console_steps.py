@@ -450,6 +450,7 @@ def test_decimals_are_exact(whole: int, below: str) -> None:
     )
 
 
+@pytest.mark.thorough
 @settings(max_examples=25)
 @given(
     st.lists(

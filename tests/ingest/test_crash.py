@@ -14,6 +14,8 @@ from ingest.lake import snapshot
 from tests.ingest.crash import killed_night, night
 from tests.ingest.tiny import DAY, assert_accounted, assert_same, content, put
 
+pytestmark = pytest.mark.thorough
+
 Content = dict[str, pl.DataFrame]
 
 

@@ -186,6 +186,7 @@ def test_reads_of_any_size_give_the_same(
     assert got == data[:size]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("outer", PACKS)
 @pytest.mark.parametrize("inner", PACKS)
 def test_an_envelope_in_an_envelope_is_opened(
@@ -199,6 +200,7 @@ def test_an_envelope_in_an_envelope_is_opened(
     assert fault is not None
 
 
+@pytest.mark.thorough
 def test_a_third_envelope_is_refused(tmp_path: Path) -> None:
     packed = gzip.compress(zstd(lzma.compress(TEXT)))
     content, fault = opened(put(tmp_path, packed))
@@ -210,6 +212,7 @@ def test_a_third_envelope_is_refused(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.thorough
 def test_a_bomb_ends_at_its_limit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -418,6 +418,7 @@ def test_tensors_of_several_formats_are_added_up() -> None:
     assert collective(two)["bytes_total"] == 8 * 4 + 8 * 2
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("case", ["gpu_error_1st", "lock_gil_1st"])
 def test_real_dumps_load_with_every_global_refused(shared: Path, case: str) -> None:
     # GIVEN the dumps of 16 ranks, with names that tell nothing

@@ -147,6 +147,7 @@ def test_a_damaged_export_gives_what_is_before() -> None:
     assert [(one.place, one.rule) for one in refused] == [("entry 3", "truncated")]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("value", [None, [], {}, 5, "x", 1.5, True, 2**70, [None]])
 @pytest.mark.parametrize("name", sorted(entry()))
 def test_any_value_in_any_field(name: str, value: Any) -> None:

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from ingest.lake import known_files
 from tests.ingest.tiny import (
     DAY,
@@ -13,6 +15,8 @@ from tests.ingest.tiny import (
     losses,
     put,
 )
+
+pytestmark = pytest.mark.thorough
 
 
 def test_rows_of_a_file_that_has_grown_are_replaced(tmp_path: Path, root: Path) -> None:

@@ -14,6 +14,8 @@ from ingest.lake import open_writer, snapshot
 from ingest.tables import TrainingMetrics
 from tests.ingest.tiny import candidate, ingest, put
 
+pytestmark = pytest.mark.thorough
+
 HOLD = """
 import sys
 from pathlib import Path

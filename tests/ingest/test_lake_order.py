@@ -18,6 +18,8 @@ from tests.ingest.tiny import (
     put,
 )
 
+pytestmark = pytest.mark.thorough
+
 # few keys and few times, so that files contend for nearly every row
 metrics = st.builds(
     "m {} {} {}".format,

@@ -28,6 +28,7 @@ SOURCES = pytest.mark.parametrize(
 )
 
 
+@pytest.mark.thorough
 @SOURCES
 @pytest.mark.parametrize(
     ("ends", "mended"),

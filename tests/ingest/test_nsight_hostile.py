@@ -30,6 +30,8 @@ from tests.ingest.nsight_export import (
 from tests.ingest.readings import held, reading, records, refused, repairs, rows
 from tests.ingest.tiny import candidate, ingest
 
+pytestmark = pytest.mark.thorough
+
 
 def read(data: bytes, name: str = "report.sqlite") -> list[Batch]:
     return held(nsight.read(io.BytesIO(data), reading(name=name)))

@@ -109,6 +109,7 @@ def test_wrappers() -> None:
         assert [r["code"] for r in read_bytes(SOURCE, data)[0]] == ["95"]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("value", [None, [], {}, 5, "x", 1.5, True, 2**70, [None]])
 @pytest.mark.parametrize("name", sorted(event()))
 def test_any_value_in_any_field(name: str, value: Any) -> None:

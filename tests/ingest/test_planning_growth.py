@@ -15,6 +15,8 @@ from ingest.staging import stage
 from ingest.tables import RejectedRows
 from tests.ingest.tiny import content
 
+pytestmark = pytest.mark.thorough
+
 HEADER = "step,rank,start_ns,duration_ns\n"
 ROW = "{0},0,170000000{0}000000000,900\n"
 

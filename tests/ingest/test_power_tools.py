@@ -29,6 +29,8 @@ from ingest.sources import (
 from ingest.tables import PowerSamples
 from tests.ingest.readings import held, reading, records, refused
 
+pytestmark = pytest.mark.thorough
+
 SAMPLES = Path(__file__).resolve().parents[2] / "sample_traces" / "formats"
 
 TOOLS: list[Source] = [

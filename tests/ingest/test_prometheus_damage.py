@@ -21,6 +21,8 @@ from tests.ingest.prometheus_answers import (
 )
 from tests.ingest.readings import records, refused, repairs
 
+pytestmark = pytest.mark.thorough
+
 SAMPLE = (
     Path(__file__).resolve().parents[2]
     / "sample_traces/formats/prometheus-api/range.json"

@@ -48,6 +48,7 @@ def test_any_scrap_of_text_is_answered(words: list[str]) -> None:
     claims(Head("any", "".join(words).encode()))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("path", SAMPLES, ids=lambda p: f"{p.parent.name}/{p.name}")
 def test_one_source_claims_a_sample(path: Path) -> None:
     head = files.head_of(path)

@@ -182,6 +182,7 @@ def test_real_records_over_several_lines(shared: Path) -> None:
     assert len(one[0]["hosts"].split(",")) == one[0]["node_count"] == 128
 
 
+@pytest.mark.thorough
 def test_real_files_are_read_or_refused_by_name(shared: Path) -> None:
     expected = {
         "sample-sacct-output-with-invalid-lines.txt": [("line 2", "field_count")]

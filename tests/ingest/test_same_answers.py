@@ -18,6 +18,8 @@ from ingest.sources import SOURCES, Batch, Source
 from ingest.tables import Table
 from tests.ingest.readings import reading
 
+pytestmark = pytest.mark.thorough
+
 SAMPLES = sorted(
     path
     for path in (Path(__file__).parents[2] / "sample_traces" / "formats").rglob("*")

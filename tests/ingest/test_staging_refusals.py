@@ -143,6 +143,7 @@ words = st.sampled_from(["m", "s", "?", "!", "1", "2", "-1", "x", f"{DAY}"])
 files_of_words = st.lists(st.lists(words, min_size=1, max_size=5).map(" ".join))
 
 
+@pytest.mark.thorough
 @given(lines=files_of_words)
 @settings(deadline=None, max_examples=examples(30))
 def test_every_row_is_accounted_for(

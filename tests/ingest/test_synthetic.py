@@ -16,6 +16,8 @@ from ingest.synthetic.run import attempts_of
 from ingest.synthetic.scenario import SECOND
 from ingest.synthetic.workload import EXIT_SKEW_NS
 
+pytestmark = pytest.mark.thorough
+
 #: Seed of the committed sample.
 SEED = 16
 

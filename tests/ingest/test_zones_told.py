@@ -12,6 +12,8 @@ from ingest.sources import SOURCES, Batch
 from ingest.tables import Table
 from tests.ingest.readings import reading
 
+pytestmark = pytest.mark.thorough
+
 FOLDER = Path(__file__).resolve().parents[2] / "sample_traces" / "formats"
 SAMPLES = sorted(path for path in FOLDER.rglob("*") if path.is_file())
 IDS = [f"{path.parent.name}/{path.name}" for path in SAMPLES]

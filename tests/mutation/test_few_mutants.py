@@ -6,6 +6,7 @@ They are other copies than those of the proof, and all of them go into one lake.
 from pathlib import Path
 
 import polars as pl
+import pytest
 
 from ingest import files
 from ingest.sources import SOURCES
@@ -15,6 +16,8 @@ from tests.ingest.tiny import candidate, rows
 from tests.mutation.hold import assert_no_fault
 from tests.mutation.mutants import mutants
 from tests.mutation.test_mutants import SAMPLES
+
+pytestmark = pytest.mark.thorough
 
 #: Damaged copies of each sample. [1]
 COPIES = 3

@@ -14,6 +14,8 @@ from pipeline import querying
 from pipeline.cli import run_tokens
 from tests.ingest.archive_builder import tar, zipped
 
+pytestmark = pytest.mark.thorough
+
 HEADER = b"step,rank,start_ns,duration_ns\n"
 
 

@@ -100,6 +100,7 @@ def test_what_the_lake_does_not_have_is_1(
     assert says in fails(capsys, 1, *tokens)
 
 
+@pytest.mark.thorough
 def test_a_wrong_layout_stops_nothing_but_itself(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
@@ -160,6 +161,7 @@ def test_quiet_says_nothing_but_the_answer(
     assert said.out == f"{Path('lake/report.html').resolve()}\n"
 
 
+@pytest.mark.thorough
 def test_a_locked_lake_says_who_holds_it(
     capsys: pytest.CaptureFixture[str], steps: str
 ) -> None:
@@ -178,6 +180,7 @@ def command(*tokens: str) -> list[str]:
     return [sys.executable, "-c", "from pipeline.cli import main; main()", *tokens]
 
 
+@pytest.mark.thorough
 def test_a_closed_pipe_is_silent(steps: str) -> None:
     assert run_tokens(["ingest", steps, "--quiet"]) == 0
     query = "SELECT * FROM range(1000000)"
@@ -216,6 +219,7 @@ def test_another_run_id_moves_the_rows(
     assert capsys.readouterr().out.split() == ["run_id", "------", "b"]
 
 
+@pytest.mark.thorough
 def test_a_log_that_grew_takes_the_place_of_what_it_was(
     capsys: pytest.CaptureFixture[str], steps: str
 ) -> None:
@@ -229,6 +233,7 @@ def test_a_log_that_grew_takes_the_place_of_what_it_was(
     assert capsys.readouterr().out.splitlines()[1] == "1,2"
 
 
+@pytest.mark.thorough
 def test_analyze_of_one_run_leaves_the_others(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

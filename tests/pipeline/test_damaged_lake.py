@@ -8,6 +8,8 @@ from analysis.runs import Runs
 from ingest.lake import snapshot
 from pipeline.cli import run_tokens
 
+pytestmark = pytest.mark.thorough
+
 
 def test_a_part_that_cannot_be_read_is_named(
     capsys: pytest.CaptureFixture[str], tmp_path: Path

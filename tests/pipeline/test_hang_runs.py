@@ -8,6 +8,8 @@ from ingest.synthetic.hang import HANGS, Kind, drawn_hang, write_hang
 from pipeline import querying
 from pipeline.cli import run_tokens
 
+pytestmark = pytest.mark.thorough
+
 SUSPECTS = "SELECT rank FROM hang_suspects WHERE is_candidate ORDER BY rank"
 
 

@@ -7,6 +7,8 @@ import pytest
 
 from pipeline.cli import run_tokens
 
+pytestmark = pytest.mark.thorough
+
 if TYPE_CHECKING:
     from tests.pipeline.conftest import Job
 

@@ -12,6 +12,8 @@ from pipeline.cli import run_tokens
 from pipeline.commands._shared import COMMON, Reading, settings_of
 from tests.ingest.mapped import TIMED
 
+pytestmark = pytest.mark.thorough
+
 DATA = "step,rank,t,d\n1,0,1700000000,2\n2,0,1700000001,x\n"
 
 

@@ -15,6 +15,8 @@ import pytest
 
 from pipeline.scheduling import PREFECT_SETTINGS, SUMMARY_NAME, Summary
 
+pytestmark = pytest.mark.thorough
+
 #: How long a server or a flow may take before the test gives up. [s]
 PATIENCE_S = 120
 

@@ -61,6 +61,7 @@ def test_names_that_are_there_twice_are_told_apart(lake: Path) -> None:
     assert rows.rows(named=True) == [{"a": 1, "a_2": 2, "a_1": 3, "a_3": "1 day"}]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("form", ["csv", "json", "parquet"])
 def test_a_large_answer_comes_in_batches(
     lake: Path, form: answers.Format, capfdbinary: pytest.CaptureFixture[bytes]

@@ -34,6 +34,7 @@ def test_without_a_card_the_price_is_a_default_and_says_so(tmp_path: Path) -> No
     assert "zone not given" in text
 
 
+@pytest.mark.thorough
 def test_the_setting_is_used_and_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -52,11 +53,13 @@ def test_the_card_wins_over_the_setting(
     assert "(run card)" in text
 
 
+@pytest.mark.thorough
 def test_owned_gpus_cost_their_capital(tmp_path: Path) -> None:
     card = "run_id = 'r'\n[price]\nmode = 'owned'\ncapex_usd_per_gpu_hour = 1.0"
     assert re.search(r"10(\.0+)? GPU-hours, 10(\.0+)? USD", page(tmp_path, card))
 
 
+@pytest.mark.thorough
 def test_an_unknown_run_is_one_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

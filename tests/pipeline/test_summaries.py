@@ -6,6 +6,8 @@ import pytest
 
 from pipeline.cli import run_tokens
 
+pytestmark = pytest.mark.thorough
+
 HEADER = "step,rank,start_ns,duration_ns\n"
 STEPS = f"{HEADER}0,0,1700000000000000000,900\n"
 SMI = (

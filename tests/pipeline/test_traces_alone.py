@@ -9,6 +9,8 @@ import pytest
 from pipeline import querying
 from pipeline.cli import run_tokens
 
+pytestmark = pytest.mark.thorough
+
 BASE = b'"baseTimeNanoseconds":1767189312000000000,'
 
 

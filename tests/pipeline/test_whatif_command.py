@@ -13,6 +13,8 @@ import pytest
 
 from pipeline.cli import run_tokens
 
+pytestmark = pytest.mark.thorough
+
 S = 10**9
 START = 1_700_000_000 * S
 

@@ -20,6 +20,8 @@ from ingest.tables import Failures, GroupStatus
 from ingest.xids import UNKNOWN_NAME, XIDS
 from tests.ingest.readings import held, reading, records, refused, rows
 
+pytestmark = pytest.mark.thorough
+
 #: Ranks of each of the two runs.
 RANKS: Final = range(16)
 

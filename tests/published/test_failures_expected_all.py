@@ -20,6 +20,8 @@ from tests.published import failure_formulas as formulas
 from tests.published import failure_proofs as proofs
 from tests.published import test_failure_codes_expected as codes
 
+pytestmark = pytest.mark.thorough
+
 Row = dict[str, str]
 
 #: Rows whose proof is a comparison with a file that lies beside theirs.

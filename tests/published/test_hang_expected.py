@@ -53,6 +53,7 @@ def test_two_hangs_in_one_folder_are_told_apart(shared: Path) -> None:
     assert found[Hangs]["ranks_seen"].to_list() == [16, 16]
 
 
+@pytest.mark.thorough
 @each_case
 @pytest.mark.parametrize("lost", [0, 4, 8, 15])
 def test_a_lost_dump_of_another_rank_hides_nobody(

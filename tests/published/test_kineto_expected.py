@@ -42,6 +42,8 @@ from tests.published.kineto_rows import (
 )
 from tests.published.traces import read, rows_of, traces
 
+pytestmark = pytest.mark.thorough
+
 DLRM: Final = "kineto/facebookresearch+param"
 
 #: Metric of the table to the column that answers it. [ns]

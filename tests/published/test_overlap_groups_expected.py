@@ -18,6 +18,8 @@ from ingest.tables import Collectives, Kernels
 from tests.published.kineto_rows import attempts
 from tests.published.traces import rows_of, traces
 
+pytestmark = pytest.mark.thorough
+
 DLRM: Final = "kineto/facebookresearch+param"
 
 #: Exposed communication of ranks 0 to 7. [us]

@@ -7,6 +7,7 @@ from typing import Any
 import polars as pl
 
 from analysis import Frames
+from ingest._schema import schema_of
 from ingest.tables import Table
 from reports.dollars import Price
 from reports.provenance import Provenance
@@ -30,7 +31,7 @@ def framed(rows: Rows) -> Frames:
 
 def frame(table: type[Table], rows: list[Row]) -> pl.DataFrame:
     """One table of rows; a column that a row leaves out is null."""
-    schema = table.create_empty().schema
+    schema = schema_of(table)
     unknown = {key for row in rows for key in row} - set(schema)
     assert not unknown, f"{table.__name__} has no {unknown}"
     columns = {name: [row.get(name) for row in rows] for name in schema}

@@ -126,6 +126,7 @@ def test_ids_are_unique_and_links_lead_somewhere(render: Any) -> None:
     assert links <= set(ids)
 
 
+@pytest.mark.thorough
 def test_hostile_names_add_no_element_and_no_attribute(render: Any) -> None:
     harmless, hostile = parsed(render()), parsed(render(HOSTILE, HOSTILE))
     assert hostile.count == harmless.count

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+pytestmark = pytest.mark.thorough
+
 if TYPE_CHECKING:
     from tests.truth.conftest import Demo
 

@@ -9,6 +9,8 @@ from analysis.gamma_poisson import fleet
 from analysis.lemon_nodes import LEMON_P
 from ingest.synthetic.history import History, run_history
 
+pytestmark = pytest.mark.thorough
+
 NODES = 64
 
 #: Steps play no part here: none fits into an attempt.

@@ -17,6 +17,8 @@ from ingest.tables import Jobs
 from tests.truth.histories import Told, analysed, whole
 from tests.truth.money import JOBS_ALONE, RESERVED, by_sql, waterfall
 
+pytestmark = pytest.mark.thorough
+
 OUTPUTS = (
     *(LostTime, Interruptions, InterruptRates, Goodput, GoodputDays),
     *(LossPhases, IncidentEvents),

@@ -2,6 +2,10 @@
 
 from typing import TYPE_CHECKING
 
+import pytest
+
+pytestmark = pytest.mark.thorough
+
 if TYPE_CHECKING:
     from tests.truth.conftest import Sample
 

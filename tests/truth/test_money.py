@@ -17,6 +17,8 @@ from tests.reports.builder import framed, prices_of, provenance_of
 from tests.truth.histories import Told, analysed, read
 from tests.truth.money import JOBS_ALONE, RESERVED, by_sql, waterfall
 
+pytestmark = pytest.mark.thorough
+
 if TYPE_CHECKING:
     from tests.truth.conftest import Sample
 

@@ -6,6 +6,8 @@ from analysis import ANALYSES, Analysis, Frames
 from ingest.lake import snapshot
 from tests.truth.conftest import Demo
 
+pytestmark = pytest.mark.thorough
+
 NEEDY = [analysis for analysis in ANALYSES if analysis.needs]
 
 

@@ -6,6 +6,8 @@ import pytest
 
 from tests.truth.conftest import Sample
 
+pytestmark = pytest.mark.thorough
+
 if TYPE_CHECKING:
     from tests.truth.conftest import Demo
 

@@ -13,6 +13,8 @@ from reports._section import Scope, Section
 from reports.dollars import Price
 from reports.provenance import Provenance
 
+pytestmark = pytest.mark.thorough
+
 if TYPE_CHECKING:
     from tests.truth.conftest import Demo
 

@@ -4,6 +4,8 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
+pytestmark = pytest.mark.thorough
+
 if TYPE_CHECKING:
     from tests.truth.conftest import Sample
 

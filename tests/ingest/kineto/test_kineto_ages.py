@@ -14,6 +14,8 @@ from ingest.sources import kineto
 from ingest.tables import Kernels
 from tests.ingest.readings import held, reading, rows
 
+pytestmark = pytest.mark.thorough
+
 ReadTrace = Callable[..., Any]
 
 BASE_NS = 1_767_189_312_000_000_000

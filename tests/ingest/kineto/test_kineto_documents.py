@@ -9,6 +9,8 @@ from ingest.errors import UnreadableFileError
 from ingest.sources import Head
 from ingest.sources.kineto import SOURCE, recognizes
 
+pytestmark = pytest.mark.thorough
+
 ReadTrace = Callable[..., Any]
 
 #: A base that Kineto makes: a multiple of 7,889,238 s. [ns]

@@ -15,6 +15,8 @@ from ingest.sources import Head
 from ingest.sources.kineto import recognizes
 from ingest.tables import Collectives, Kernels, StepTimings
 
+pytestmark = pytest.mark.thorough
+
 #: Categories of work.
 WORK = ("kernel", "gpu_memcpy", "gpu_memset")
 

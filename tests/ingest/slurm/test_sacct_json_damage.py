@@ -14,6 +14,8 @@ from tests.examples import examples
 from tests.ingest.readings import records, refused, repairs, rows
 from tests.ingest.slurm.slurm_json import Json, job_of_sacct, read
 
+pytestmark = pytest.mark.thorough
+
 
 @pytest.mark.parametrize(
     ("text", "expected"),

@@ -22,6 +22,8 @@ from ingest.sources import (
 from ingest.sources._source import Batch, Head
 from tests.ingest.readings import held, reading, records, refused
 
+pytestmark = pytest.mark.thorough
+
 SAMPLES = Path(__file__).resolve().parents[3] / "sample_traces" / "formats"
 
 READERS = [
