@@ -122,6 +122,7 @@ def _drawn(numbers: pl.DataFrame, size: float, unit: str) -> pl.DataFrame:
     amount = pl.col("energy_j") / size
     said = said_by(amount, lambda found: f"{compact(found)}{THIN}{unit}")
     part = phrase(" in {} of the time", said_by("coverage_ratio", percent))
+    brief = phrase(" ({})", said_by("coverage_ratio", percent))
     is_part = (pl.col("coverage_ratio") < COVERED).fill_null(value=False)
     return numbers.select(
         who=named("who"),
@@ -129,6 +130,7 @@ def _drawn(numbers: pl.DataFrame, size: float, unit: str) -> pl.DataFrame:
         meaning=pl.lit("power"),
         value=amount,
         text=pl.concat_str(said, pl.when(is_part).then(part).otherwise(pl.lit(""))),
+        brief=pl.concat_str(said, pl.when(is_part).then(brief).otherwise(pl.lit(""))),
         mean=said_by("mean_w", compact).fill_null("not known"),
         peak=said_by("peak_w", compact).fill_null("not known"),
         covered=said_by("coverage_ratio", percent),

@@ -179,8 +179,9 @@ def test_a_bar_of_less_than_all_the_time_says_so(scope: Scope) -> None:
         for chart in energy.build(framed(rows), scope).charts
         if chart.name == "energy-gpus"
     )
-    texts = [row["text"].replace(THIN, " ") for row in _rows(chart.spec)]
-    assert [text.endswith(" in 90.3 % of the time") for text in texts].count(True) == 1
+    for column, end in (("text", " in 90.3 % of the time"), ("brief", " (90.3 %)")):
+        texts = [row[column].replace(THIN, " ") for row in _rows(chart.spec)]
+        assert [text.endswith(end) for text in texts].count(True) == 1
 
 
 def test_the_supply_of_nodes_has_a_row_and_is_not_added(burnt: Content) -> None:
