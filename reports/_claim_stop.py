@@ -94,16 +94,20 @@ def _stood_still(
     """Return how long how many GPUs were without a step, paid for or not."""
     texts = []
     still = facts.phases.filter(pl.col("phase") != "recompute")
-    spans = still.group_by(STOP).agg(stood=pl.col("duration_ns").sum()).sort(STOP)
-    for row in spans.to_dicts():
+    spans = still.group_by(STOP).agg(
+        stood=pl.col("duration_ns").sum(),
+        is_whole=pl.col("gpu_ns").is_not_null().all(),
+    )
+    for row in spans.sort(STOP).to_dicts():
         count = attempts.get(_key(row), {}).get("gpu_count")
         stood = row["stood"]
         if count and stood:
             hours = Decimal(stood * count) / NS_PER_GPU_HOUR
+            words = f"{duration(stood)}: {significant(hours)} GPU-hours"
+            told = partly(words, has_known=True, is_whole=row["is_whole"])
             texts.append(
                 f"{plural(count, 'GPU')} of {name(row['run_id'])} stood without a step"
-                f" for {duration(stood)}: {significant(hours)} GPU-hours, paid for or"
-                " not."
+                f" for {told}, paid for or not."
             )
     return texts
 
@@ -140,10 +144,11 @@ def _listing(
         for row, paid, cost in zip(rows, hours, usd, strict=True)
     ]
     lost = stop["lost_steps"]
-    steps = plural(int(lost), "step") if lost is not None else "steps not known"
+    again = "steps done again not known"
+    steps = again if lost is None else f"{plural(int(lost), 'step')} done again"
     return Listing(
         title=f"Run {name(run)}, attempt {grouped(number)}{of_job}: {gpus},"
-        f" {steps} done again, {said(str(stop['category']))}",
+        f" {steps}, {said(str(stop['category']))}",
         columns=_COLUMNS,
         rows=cells,
         total=(

@@ -9,9 +9,10 @@ from analysis.interruptions import Interruptions
 from analysis.lemon_nodes import LemonNodes
 from analysis.loss_phases import LossPhases
 from analysis.lost_time import LostTime
-from reports import _repairs, cost, first_steps, interruptions, lemon_nodes
+from reports import _repairs, claim, cost, first_steps, interruptions, lemon_nodes
 from reports._repair import Repair
 from reports._section import Content, Listing, Scope
+from tests.reports import claimed
 from tests.reports.builder import HOUR, RUN, Row, framed
 from tests.reports.pod import pod
 
@@ -161,3 +162,23 @@ def test_spares_are_not_called_unknown(scope: Scope) -> None:
     tiles = {tile.label: tile for tile in content.figures}
     assert "not known" not in tiles
     assert "spares, repairs" in tiles["idle"].definition
+
+
+@pytest.mark.parametrize(
+    ("blank", "costs", "stood"),
+    [
+        (("hang", "detect", "start", "recompute"), "an amount that is not known", ""),
+        (("hang",), "at least 1.7333 GPU-hours, 4.33 USD", "at least 39.5 min: 2.63"),
+    ],
+)
+def test_a_claim_is_for_at_least_what_is_known(
+    scope: Scope, blank: tuple[str, ...], costs: str, stood: str
+) -> None:
+    rows = claimed.tables()
+    nothing = {"gpu_ns": None, "duration_ns": None}
+    rows[LossPhases] = [
+        row | nothing if row["phase"] in blank else row for row in rows[LossPhases]
+    ]
+    page = claim.build(framed(rows), "abcd1234", {}, scope, claimed.DAYS)
+    assert page.headline.endswith(f"stopped run pod-a-main and cost {costs}.")
+    assert stood in plain(page.html)
