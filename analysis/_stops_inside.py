@@ -15,6 +15,10 @@ _TAKEN: Final = (*_ATTEMPT, "cluster", "start_ns", "hosts")
 #: Steps that end so long after a hang tell that it was over. [ns]
 _WENT_ON_NS: Final = 60 * 1_000_000_000
 
+#: Longest time from the last step to the failure that it ceased with: NCCL's watchdog
+#: aborts a collective after 10 minutes, and did after 30. [ns]
+_CEASED_NS: Final = 1_800 * 1_000_000_000
+
 
 def stops_in_pauses(attempts: pl.DataFrame, pauses: pl.DataFrame) -> pl.DataFrame:
     """Return the pauses of attempts as stops: `went_back`, and `pause`.
@@ -60,6 +64,39 @@ def stops_in_hangs(
     return found.filter(~went_on.fill_null(value=False)).with_columns(
         pl.col("cluster").fill_null(UNKNOWN_CLUSTER), kind=pl.lit("hang")
     )
+
+
+def stops_in_failures(
+    attempts: pl.DataFrame,
+    stops: pl.DataFrame,
+    nodes: pl.DataFrame,
+    events: pl.LazyFrame,
+) -> pl.DataFrame:
+    """Return the hangs of jobs that still run, as fatal failures of their nodes tell.
+
+    Steps ceased with the failure, and nobody saw the job end: a hang, of which nothing
+    is known after the last step.
+
+    Args:
+        attempts: Rows of Attempts, their cluster known.
+        stops: Stops that are known.
+        nodes: Nodes held: `cluster`, `host`, `run_id` and `attempt`.
+        events: Rows of IncidentEvents.
+    """
+    last = Attempts.last_step_end_ns.col
+    running = attempts.filter(Attempts.is_running.col & last.is_not_null())
+    hung = running.join(
+        stops.filter(pl.col("kind") == "hang"), on=_ATTEMPT, how="anti"
+    ).select(*_TAKEN, "last_step_end_ns")
+    held = nodes.select(*_ATTEMPT, "host").join(hung, on=_ATTEMPT)
+    fatal = (pl.col("severity") == "fatal") & (pl.col("role") == "root")
+    told = events.filter(fatal).select("cluster", "host", hung_ns="first_ns").collect()
+    ceased = pl.col("hung_ns").is_between(last - _WENT_ON_NS, last + _CEASED_NS)
+    found = held.join(told.drop_nulls(), on=["cluster", "host"]).filter(ceased)
+    first = found.sort("hung_ns", "host").unique(
+        _ATTEMPT, keep="first", maintain_order=True
+    )
+    return first.drop("host").with_columns(kind=pl.lit("hang"))
 
 
 def lay_hangs(stops: pl.DataFrame, hangs: pl.DataFrame) -> pl.DataFrame:

@@ -19,6 +19,7 @@ from analysis._stops import find_stops, first_new_steps
 from analysis._stops_inside import (
     lay_hangs,
     shown_hangs,
+    stops_in_failures,
     stops_in_hangs,
     stops_in_pauses,
 )
@@ -40,7 +41,8 @@ class Interruptions(Table):
     stop = c.index("Position among the interruptions of the attempt, by time.")
     kind = c.choice(
         "What shows it: the end of the attempt; steps that are done again while its job"
-        " goes on; a pause with a failure; a hang after which nothing is known.",
+        " goes on; a pause with a failure; a hang after which nothing is known, as its"
+        " ranks tell or a fatal failure of a node of a job that still runs.",
         ("end", "went_back", "pause", "hang"),
     )
     incident_id = c.identifier(
@@ -79,8 +81,8 @@ def find_interruptions(frames: Frames, thresholds: Thresholds) -> Results:
     """Find every stop of a run, lay it to an incident and tell its times."""
     attempts = known_clusters(frames[Attempts], frames[Gpus]).collect()
     hangs = shown_hangs(frames[Hangs], frames[HangSuspects])
-    stops = _all_stops(attempts, hangs, frames)
     nodes = held_nodes(frames[Attempts], frames[Gpus]).collect()
+    stops = _all_stops(attempts, hangs, nodes, frames)
     causes = attribute(
         windows_of(stops, thresholds),
         nodes,
@@ -101,7 +103,7 @@ _ATTEMPT: Final = ["run_id", "attempt"]
 
 
 def _all_stops(
-    attempts: pl.DataFrame, hangs: pl.DataFrame, frames: Frames
+    attempts: pl.DataFrame, hangs: pl.DataFrame, nodes: pl.DataFrame, frames: Frames
 ) -> pl.DataFrame:
     """Return ends of attempts, pauses inside them, and hangs, numbered."""
     ended = first_new_steps(find_stops(attempts), frames[StepTimings])
@@ -110,7 +112,8 @@ def _all_stops(
     first = hangs.unique(_ATTEMPT, keep="first", maintain_order=True)
     hung = stops_in_hangs(attempts, known, first)
     every = pl.concat([known, hung], how="diagonal")
-    return _numbered(every)
+    failed = stops_in_failures(attempts, every, nodes, frames[IncidentEvents])
+    return _numbered(pl.concat([every, failed], how="diagonal"))
 
 
 def _numbered(stops: pl.DataFrame) -> pl.DataFrame:

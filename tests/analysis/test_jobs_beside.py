@@ -5,6 +5,7 @@ from ingest.tables import Jobs
 from ingest.times import SECOND_NS
 from tests.analysis.ledgers import Row, job, rows
 from tests.analysis.losses import check_phases_add_up, lost
+from tests.analysis.stops import attempt, failure, find
 
 MINUTE_NS = 60 * SECOND_NS
 
@@ -45,3 +46,28 @@ def test_a_job_that_hung_while_the_next_began_is_followed_by_it() -> None:
 def test_jobs_that_begin_together_are_beside_each_other() -> None:
     found = stops(minutes(1, 0, 9, "FAILED"), minutes(2, 0, 9, "COMPLETED"))
     assert found == [(0, "unattributed", 9, None)]
+
+
+def test_a_fatal_failure_with_which_steps_cease_is_the_hang_of_a_job_that_runs() -> (
+    None
+):
+    found = find([hung(1000)], [failure("79", 990, "b"), failure("94", 9000, "b")])
+    told = [(stop["kind"], stop["category"], stop["decided_ns"]) for stop in found]
+    assert told == [("hang", "hardware", None)]
+    assert found[0]["detected_ns"] == 990 * SECOND_NS
+    assert found[0]["last_step_end_ns"] == 1000 * SECOND_NS
+
+
+def test_a_job_that_runs_has_not_hung_where_no_failure_says_so() -> None:
+    early = [failure("79", 900, "b")]
+    late = [failure("79", 9000, "b")]
+    other = [failure("79", 990, "c")]
+    no_worse = [failure("94", 990, "b", severity="error")]
+    for said in (early, late, other, no_worse):
+        assert not find([hung(1000)], said)
+    stepless = hung(1000) | {"last_step_end_ns": None}
+    assert not find([stepless], [failure("79", 990, "b")])
+
+
+def hung(last: int) -> Row:
+    return attempt(0, 0, last, "RUNNING", is_running=True, last_step_end_ns=last)
