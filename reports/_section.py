@@ -89,11 +89,19 @@ class Chart:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of a listing; numbers stand to the right."""
+    """A column of a listing; numbers stand to the right.
+
+    Attributes:
+        title: What stands over it.
+        meaning: What that means.
+        is_number: Whether its cells are numbers.
+        is_held: Whether its cells are parted at line breaks of their own alone.
+    """
 
     title: str
     meaning: str = ""
     is_number: bool = False
+    is_held: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,12 +15,16 @@ from reports._words import listed, name, plural
 
 _COLUMNS: Final = (
     Column("Incident", "gpuledger report --claim with these letters makes its page."),
-    Column("First sign, UTC"),
+    Column("First sign, UTC", is_held=True),
     Column("Node"),
     Column("Cause"),
     Column("GPU-hours", "Paid in all phases of the stops laid to it.", is_number=True),
     Column("USD", is_number=True),
-    Column("Claim until", "First sign and the days of the setting claim_window_days."),
+    Column(
+        "Claim until, UTC",
+        "First sign and the days of the setting claim_window_days.",
+        is_held=True,
+    ),
 )
 
 _SQL: Final = """\

@@ -29,8 +29,8 @@ ID_SHOWN: Final = 8
 #: What tells one stop of a run from another.
 STOP: Final = ["run_id", "attempt", "stop"]
 
-#: Between the parts of a time that stay on one line.
-_HELD: Final = "\N{NO-BREAK SPACE}"
+#: Title of the column that names the run, where there are several.
+_RUN: Final = "Run, attempt"
 
 _COLUMNS: Final = (
     Column(
@@ -38,8 +38,8 @@ _COLUMNS: Final = (
         "What it is laid to: gpuledger report --claim with these letters makes a page"
         " about it for the provider.",
     ),
-    Column("Ended, UTC"),
-    Column("Run, attempt"),
+    Column("Ended, UTC", is_held=True),
+    Column(_RUN),
     Column("Whose", "Where the cause lies."),
     Column("Cause"),
     Column(
@@ -53,7 +53,6 @@ _COLUMNS: Final = (
         is_number=True,
     ),
     Column("Cost", "GPU time of all its phases, in dollars.", is_number=True),
-    Column("Steps again", "Steps that were done again.", is_number=True),
 )
 
 
@@ -74,16 +73,23 @@ def listings(told: pl.DataFrame, phases: pl.DataFrame, scope: Scope) -> list[Lis
     ).head(MOST_ROWS)
     shown = latest.join(costs(phases), on=STOP, how="left", maintain_order="left")
     more = told.height - shown.height
+    is_one = told["run_id"].n_unique() == 1
     return [
         Listing(
             title="Interruptions, the latest first; a page about one for its provider:"
             " gpuledger report --claim INCIDENT",
-            columns=_COLUMNS,
-            rows=[_row(row, scope) for row in shown.to_dicts()],
+            columns=_columns(is_one=is_one),
+            rows=[_row(row, scope, is_one=is_one) for row in shown.to_dicts()],
             more=plural(more, "more interruption") if more else "",
             sql=_sql.filled(_SQL, where=_sql.where(scope.sql())),
         )
     ]
+
+
+def _columns(*, is_one: bool) -> tuple[Column, ...]:
+    """Return the columns; of one run only its attempts are named."""
+    attempt = Column("Attempt")
+    return tuple(attempt if is_one and one.title == _RUN else one for one in _COLUMNS)
 
 
 def costs(phases: pl.DataFrame) -> pl.DataFrame:
@@ -100,30 +106,29 @@ def costs(phases: pl.DataFrame) -> pl.DataFrame:
 
 
 def moment(ns: int | None) -> str:
-    """Return an instant to the minute that stays on one line, under a title with UTC.
+    """Return day and minute, a line each, under a title that says UTC.
 
     Args:
         ns: The instant, None where it is not known. [ns]
     """
     if ns is None:
         return "not known"
-    return utc(ns).removesuffix(" UTC").replace(" ", _HELD)
+    return utc(ns).removesuffix(" UTC").replace(" ", "\n")
 
 
-def _row(row: dict[str, Any], scope: Scope) -> tuple[str, ...]:
+def _row(row: dict[str, Any], scope: Scope, *, is_one: bool) -> tuple[str, ...]:
     last, first = row["last_step_end_ns"], row["first_step_ns"]
     known = last is not None and first is not None
     attempt = grouped(int(row["attempt"]))
     return (
         name(str(row["incident_id"] or "none"))[:ID_SHOWN],
         moment(row["decided_ns"] or last),
-        f"{name(str(row['run_id']), 30)}, {attempt}",
+        attempt if is_one else f"{name(str(row['run_id']), 30)}, {attempt}",
         _stop_actions.whose(row),
         name(_stop_actions.cause(row), 90),
         _stop_actions.to_do(row),
         duration(first - last) if known else "not known",
         _cost(row, scope),
-        "not known" if row["lost_steps"] is None else grouped(row["lost_steps"]),
     )
 
 

@@ -127,7 +127,7 @@ def test_a_stop_comes_with_what_to_do_about_it(scope: Scope) -> None:
 
     def to_do() -> str:
         content = interruptions.SECTION.build(framed(rows), scope)
-        ((*_, bad, _still, _cost, _again),) = titled(content, "Interruptions, the").rows
+        ((*_, bad, _still, _cost),) = titled(content, "Interruptions, the").rows
         return str(bad)
 
     assert to_do() == "fatal: reboot node"
