@@ -5,26 +5,63 @@ from typing import Final
 
 import polars as pl
 
+from analysis._energy_names import is_global, names_of, of_cluster
 from analysis._energy_windows import DEVICE
+from analysis._host_names import HOST, spelled_alike
 from ingest.tables import PowerSamples
 
 #: Samples that are worked on at once: about a gigabyte with all that is derived.
 CHUNK_SAMPLES: Final = 1_000_000
 
 
-def devices_of(samples: pl.LazyFrame) -> pl.DataFrame:
+def devices_of(samples: pl.LazyFrame, gpus: pl.DataFrame) -> pl.DataFrame:
     """Return the devices with a number, the span and the number of their samples.
+
+    A UUID is one device, whatever its sources call its host, or if they name none. Any
+    other identity is one on its host, however that is spelled.
 
     Args:
         samples: Rows of PowerSamples.
+        gpus: Rows of Gpus: where they know a device, its host is theirs.
+
+    Returns:
+        DEVICE, `first_ns`, `last_ns`, `samples`, `device`, and `seen`: each `cluster`
+        and `host` that its samples name.
     """
     spans = samples.group_by(DEVICE).agg(
         first_ns=PowerSamples.time_ns.col.min(),
         last_ns=PowerSamples.time_ns.col.max(),
         samples=pl.len().cast(pl.Int64),
     )
-    ordered = spans.collect(engine="streaming").sort(DEVICE)
+    told = spans.collect(engine="streaming")
+    names = names_of(gpus, told)
+    spelled = spelled_alike(told.with_columns(seen=pl.struct(HOST)).lazy(), names)
+    is_local = ~is_global("gpu_uuid")
+    placed = spelled.with_columns(
+        _cluster=pl.when(is_local).then("cluster"), _host=pl.when(is_local).then("host")
+    )
+    usual = placed.sort(pl.col("host").is_null(), -pl.col("samples"), *DEVICE)
+    named = usual.group_by("_cluster", "_host", "gpu_uuid", maintain_order=True).agg(
+        pl.col(HOST).first(),
+        pl.col("first_ns").min(),
+        pl.col("last_ns").max(),
+        pl.col("samples").sum(),
+        pl.col("seen"),
+    )
+    homes = _homes(spelled_alike(of_cluster(gpus, told).lazy(), names))
+    homed = named.drop("_cluster", "_host").join(homes, on="gpu_uuid", how="left")
+    hosted = homed.with_columns(host=pl.coalesce("_home", "host")).drop("_home")
+    ordered = hosted.collect().sort(DEVICE)
     return ordered.with_columns(device=pl.int_range(pl.len(), dtype=pl.Int64))
+
+
+def _homes(gpus: pl.LazyFrame) -> pl.LazyFrame:
+    """Return the host of each UUID that was on one alone."""
+    known = gpus.filter(is_global("gpu_uuid")).drop_nulls("host")
+    homes = known.group_by("gpu_uuid").agg(
+        _home=pl.col("host").first(), _hosts=pl.col("host").n_unique()
+    )
+    return homes.filter(pl.col("_hosts") == 1).drop("_hosts")
 
 
 def chunks(devices: pl.DataFrame) -> Iterator[pl.DataFrame]:
@@ -49,12 +86,12 @@ def samples_of(samples: pl.LazyFrame, chunk: pl.DataFrame) -> pl.DataFrame:
         samples: Rows of PowerSamples.
         chunk: Devices of one lot.
     """
-    hosts = chunk["host"]
+    seen = chunk.select("gpu_uuid", "device", "seen").explode("seen").unnest("seen")
+    hosts = seen["host"]
     if not hosts.null_count():
         host = PowerSamples.host.col
         first, last = (pl.lit(hosts.min()), pl.lit(hosts.max()))
         samples = samples.filter(host.is_between(first, last))
-    numbered = samples.join(
-        chunk.select(*DEVICE, "device").lazy(), on=DEVICE, nulls_equal=True
-    )
+    known = seen.select(*DEVICE, "device").lazy()
+    numbered = samples.join(known, on=DEVICE, nulls_equal=True)
     return numbered.collect(engine="streaming")

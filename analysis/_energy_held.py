@@ -4,7 +4,9 @@ from typing import Final
 
 import polars as pl
 
+from analysis._energy_names import names_of, of_cluster
 from analysis._energy_windows import disjoint, held_windows
+from analysis._host_names import spelled_alike
 
 _ATTEMPT: Final = ("run_id", "attempt")
 
@@ -44,17 +46,22 @@ def held_gpus(
     return named.select(*_ATTEMPT, *_SPAN).with_columns(pl.col("attempt").fill_null(0))
 
 
-def held_nodes(allocations: pl.DataFrame, devices: pl.DataFrame) -> pl.DataFrame:
+def held_nodes(
+    allocations: pl.DataFrame, gpus: pl.DataFrame, devices: pl.DataFrame
+) -> pl.DataFrame:
     """Return when attempts held the nodes whose supply was sampled.
 
     Args:
         allocations: Rows of Allocations.
+        gpus: Rows of Gpus.
         devices: Rows of `devices_of`, of nodes.
 
     Returns:
         The columns of `held_gpus`. Time of two runs on a node goes to the first.
     """
-    spans = allocations.drop_nulls(["host", "attempt"]).group_by(*_ATTEMPT, "host")
+    known = of_cluster(allocations.drop_nulls(["host", "attempt"]), devices)
+    alike = spelled_alike(known.lazy(), names_of(gpus, devices)).collect()
+    spans = alike.group_by(*_ATTEMPT, "host")
     held = spans.agg(pl.col("from_ns").min(), pl.col("to_ns").max())
     labels = held.select(_ATTEMPT).unique().sort(_ATTEMPT).with_row_index("window")
     matched = (

@@ -29,8 +29,9 @@ def integrate_segments(segments: pl.DataFrame, windows: pl.DataFrame) -> pl.Data
 
     Returns:
         For each device and window: `energy_j`, `credit_j` (of resets, in no measured
-        time), `measured_ns`, `gap_ns`, `jump_ns`, `reset_ns`, and whether its edges lie
-        inside the sampled time (`is_bracketed`).
+        time), `measured_ns`, `gap_ns`, `jump_ns`, `reset_ns`, whether its edges lie
+        inside the sampled time (`is_bracketed`), and the greatest power at an edge
+        (`edge_w`).
     """
     state = _state(segments)
     edges = pl.concat(
@@ -49,10 +50,14 @@ def integrate_segments(segments: pl.DataFrame, windows: pl.DataFrame) -> pl.Data
         pl.col("to_ns") <= pl.col("end_ns")
     )
     measured = pieces.join(bounds, on="device", how="left").with_columns(
-        *between, is_bracketed=inside.fill_null(value=False)
+        *between,
+        is_bracketed=inside.fill_null(value=False),
+        edge_w=pl.max_horizontal("edge_w", "edge_w_to"),
     )
     return measured.group_by("device", "window").agg(
-        pl.col(_SUMMED).sum(), pl.col("is_bracketed").all()
+        pl.col(_SUMMED).sum(),
+        pl.col("is_bracketed").all(),
+        pl.col("edge_w").max(),
     )
 
 
@@ -100,4 +105,9 @@ def _used_by(state: pl.DataFrame, edges: pl.DataFrame) -> pl.DataFrame:
     told = joined.with_columns(
         (pl.col(name) + value).alias(name) for name, value in inside.items()
     )
-    return told.select(*_PIECE, "is_end", pl.col(_SUMMED).fill_null(0))
+    power = pl.col("watts") + pl.col("slope") * since
+    return told.select(
+        *(*_PIECE, "is_end"),
+        pl.col(_SUMMED).fill_null(0),
+        edge_w=pl.when("is_measured").then(power),
+    )

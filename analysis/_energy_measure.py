@@ -4,35 +4,12 @@ from typing import Final
 
 import polars as pl
 
+from analysis._energy_choice import METHODS, choose
 from analysis._energy_integral import integrate_segments
 from analysis._energy_quality import reasons
 from analysis._energy_refresh import refresh
 from analysis._energy_samples import mark_doubts, one_per_time
 from analysis._energy_segments import Bridges, counter_segments, power_segments
-from ingest.times import SECOND_NS
-
-#: Column that each method reads, the best method first. The mean over a second keeps
-#: energy that samples of the moment miss between them.
-METHODS: Final = {
-    "counter": "energy_mj",
-    "trapezoid_average": "power_average_w",
-    "trapezoid_instant": "power_instant_w",
-}
-
-#: A better method is taken if it measured this share of what another did: less, and
-#: more is lost by not measuring than a worse sensor is wrong by (some percent).
-ENOUGH_RATIO: Final = 0.95
-
-#: Difference of the counter's mean and that of sampled power that is told: where both
-#: are sound they agree within 1 % (ml-energy/zeus, issue 12).
-DISAGREE_RATIO: Final = 0.05
-
-#: Difference that is never told: readings of a board are good to 5 W. [W]
-DISAGREE_W: Final = 5.0
-
-#: Slowest sampling of power that a counter is held against: at 5 s bursts are wrong by
-#: 3 %, at 15 s by 18 %. [ns]
-SOUND_SAMPLING_NS: Final = SECOND_NS
 
 _KEY: Final = ("device", "window")
 
@@ -43,6 +20,7 @@ _DOUBTS: Final = (
     "is_file_time",
     "is_resampled",
     "is_repeated",
+    "is_disagreeing",
 )
 
 
@@ -76,7 +54,7 @@ def integrate(
         peak_w=pl.max_horizontal("_average", "_instant").max(),
     )
     return (
-        _choose(every)
+        choose(every)
         .join(_bounds(windows), on=_KEY, nulls_equal=True)
         .join(common, on=_KEY, how="left", nulls_equal=True)
         .with_columns(_measures())
@@ -131,7 +109,7 @@ def _of_method(
     doubts = placed.group_by(_KEY).agg(
         samples_count=pl.col(column).count().cast(pl.Int64),
         is_blank=pl.col(f"{column}_blank").any(),
-        is_stale=no if is_counter else pl.col(f"{column}_stale").any(),
+        is_stale=pl.col(f"{column}_stale").any(),
         is_above=no if is_counter else pl.col(f"{column}_above").any(),
     )
     sampling = segments.group_by("device").agg(
@@ -151,29 +129,6 @@ def _of_method(
     )
 
 
-def _choose(every: pl.DataFrame) -> pl.DataFrame:
-    """Keep the best method that measured enough, and hold the counter against power."""
-    most = pl.col("measured_ns").max().over(_KEY)
-    some = (pl.col("measured_ns") > 0) | (pl.col("credit_j") > 0)
-    is_fit = some & (pl.col("measured_ns") >= ENOUGH_RATIO * most)
-    mean = pl.col("energy_j") * SECOND_NS / pl.col("measured_ns")
-    is_sound = (
-        is_fit
-        & (pl.col("method") != "counter")
-        & (pl.col("interval_ns") <= SOUND_SAMPLING_NS)
-    )
-    ranked = every.with_columns(
-        is_fit=is_fit, mean_w=pl.when(pl.col("measured_ns") > 0).then(mean)
-    ).with_columns(_sampled_w=pl.col("mean_w").filter(is_sound).first().over(_KEY))
-    place = pl.when("is_fit").then("order").otherwise(-pl.col("samples_count"))
-    best = ranked.sort("device", "window", ~pl.col("is_fit"), place, "order")
-    apart = (pl.col("mean_w") - pl.col("_sampled_w")).abs()
-    allowed = pl.max_horizontal(DISAGREE_RATIO * pl.col("mean_w"), DISAGREE_W)
-    return best.unique(_KEY, keep="first", maintain_order=True).with_columns(
-        is_contradicted=(pl.col("method") == "counter") & (apart > allowed)
-    )
-
-
 def _measures() -> list[pl.Expr]:
     is_fit = pl.col("is_fit")
     coverage = pl.col("measured_ns") / pl.col("length_ns")
@@ -185,4 +140,13 @@ def _measures() -> list[pl.Expr]:
         .otherwise(0.0)
         .alias("coverage_ratio"),
         pl.when(is_fit).then("mean_w").alias("mean_w"),
+        _peak().alias("peak_w"),
     ]
+
+
+def _peak() -> pl.Expr:
+    """Return the greatest power sampled, or between samples at the window's edges."""
+    is_counter = pl.col("method") == "counter"
+    highest = pl.max_horizontal("peak_w", pl.when(~is_counter).then("edge_w"))
+    mean = pl.when(pl.col("is_fit")).then("mean_w")
+    return pl.when(highest.is_not_null()).then(pl.max_horizontal(highest, mean))

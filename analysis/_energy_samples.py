@@ -5,6 +5,7 @@ from typing import Final
 import polars as pl
 
 from analysis._energy_segments import ceiling
+from analysis._energy_sources import one_source
 from ingest.tables import PowerSamples
 from ingest.times import SECOND_NS
 
@@ -37,6 +38,7 @@ _FLAGS: Final = (
     "is_whole",
     "is_repeated",
     "is_machine",
+    "is_disagreeing",
 )
 
 _POWERS: Final = ("power_average_w", "power_instant_w")
@@ -55,8 +57,8 @@ def one_per_time(samples: pl.DataFrame) -> pl.DataFrame:
         One row per device and time, sorted, with `ceiling_w`, `is_module`,
         `is_assumed_zone`, `is_file_time`, `is_resampled` and `is_whole`: whether a row
         has all that was sampled, and not one metric; `is_repeated`: whether several
-        said the same; and `file`, a number for the one that it is of, null where there
-        are several.
+        said the same; `is_disagreeing`: whether files differ there; and `file`, a
+        number for the one that it is of, null where there are several.
     """
     level = PowerSamples.level.col
     rank = pl.when(level == "gpu_board").then(0).otherwise(1)
@@ -76,8 +78,10 @@ def one_per_time(samples: pl.DataFrame) -> pl.DataFrame:
         is_repeated=is_repeated,
         is_machine=~level.is_in(("gpu_board", "module")),
         file=PowerSamples.file_id.col.hash(),
+        source=PowerSamples.file_id.col.hash() ^ PowerSamples.host.col.hash(),
     ).sort("device", "time_ns")
-    return _collapse(flagged).with_columns(ceiling_w=ceiling())
+    counted = one_source(flagged).drop("source")
+    return _collapse(counted).with_columns(ceiling_w=ceiling())
 
 
 def _collapse(ordered: pl.DataFrame) -> pl.DataFrame:
@@ -107,7 +111,7 @@ def mark_doubts(samples: pl.DataFrame) -> pl.DataFrame:
     Returns:
         The samples with `<column>_stale`, `<column>_blank` (others of the device have a
         value) and `<column>_above` (beyond what the device can draw); `energy_mj_blank`
-        too.
+        and `energy_mj_stale` too.
     """
     above = [
         (pl.col(name) > pl.col("ceiling_w"))
@@ -124,7 +128,21 @@ def mark_doubts(samples: pl.DataFrame) -> pl.DataFrame:
         for name in (*_POWERS, "energy_mj")
     ]
     stale = [_is_stale(samples, name).alias(f"{name}_stale") for name in _POWERS]
-    return samples.with_columns(*above, *blanks, *stale)
+    return _with_still_counter(samples.with_columns(*above, *blanks, *stale))
+
+
+def _with_still_counter(samples: pl.DataFrame) -> pl.DataFrame:
+    """Say where the counter of energy stands still: no board draws nothing for long."""
+    counted = samples.select("device", "time_ns", "energy_mj").drop_nulls("energy_mj")
+    spell = pl.struct("device", "energy_mj").rle_id()
+    length = pl.col("time_ns").max() - pl.col("time_ns").min()
+    still = counted.filter(length.over(spell) > STILL_NS).select(
+        "device", "time_ns", energy_mj_stale=pl.lit(value=True)
+    )
+    told = samples.join(
+        still, on=["device", "time_ns"], how="left", maintain_order="left"
+    )
+    return told.with_columns(pl.col("energy_mj_stale").fill_null(value=False))
 
 
 def _is_stale(samples: pl.DataFrame, column: str) -> pl.Series:

@@ -16,6 +16,10 @@ ABOVE_LIMIT: Final = 1.5
 #: superchip of 2.7 kW. [W]
 CEILING_W: Final = 4_000.0
 
+#: Least that is a limit: boards idle with more, and a driver that knows no limit says
+#: zero. [W]
+LEAST_LIMIT_W: Final = 10.0
+
 #: How far behind the counter of energy may be: it is refreshed ten times a second, so
 #: between two reads it may tell of two refreshes more than the time between. [ns]
 COUNTER_LAG_NS: Final = 200_000_000
@@ -62,7 +66,8 @@ def ceiling() -> pl.Expr:
 
     Of a node or a rack (`is_machine`) any is.
     """
-    limit = PowerSamples.power_limit_w.col.max().over("device")
+    told = PowerSamples.power_limit_w.col
+    limit = pl.when(told >= LEAST_LIMIT_W).then(told).max().over("device")
     of_gpu = (limit * ABOVE_LIMIT).fill_null(CEILING_W)
     return pl.when("is_machine").then(pl.lit(float("inf"))).otherwise(of_gpu)
 
@@ -107,10 +112,11 @@ def counter_segments(samples: pl.DataFrame) -> pl.DataFrame:
     A counter that fell was reset: what it shows since is credited at its first read,
     and the time before that read counts as not measured. A rise or a fall that the
     power limit cannot explain is a jump: nothing is credited. However long the time
-    between two reads is, it is no gap: the counter saw all of it.
+    between two reads is, it is no gap: the counter saw all of it. Time in which it
+    stands still for long is not measured.
 
     Args:
-        samples: Rows of `one_per_time`.
+        samples: Rows of `mark_doubts`.
 
     Returns:
         The columns of SEGMENT, one row for each read.
@@ -120,7 +126,8 @@ def counter_segments(samples: pl.DataFrame) -> pl.DataFrame:
     length, shown = _until_next("time_ns"), _next(pl.col("energy_mj"))
     rise = shown - pl.col("energy_mj")
     is_apart = _is_apart() & length.is_not_null()
-    is_measured = _is_plausible(rise, length) & ~is_apart
+    is_still = (pl.col("energy_mj_stale") & (rise == 0)).fill_null(value=False)
+    is_measured = _is_plausible(rise, length) & ~is_apart & ~is_still
     is_reset = ((rise < 0) & _is_plausible(shown, length) & ~is_apart).fill_null(
         value=False
     )
@@ -136,7 +143,7 @@ def counter_segments(samples: pl.DataFrame) -> pl.DataFrame:
         is_measured=is_measured,
         is_gap=is_apart,
         is_reset=is_reset,
-        is_jump=~is_measured & ~is_reset & ~is_apart & length.is_not_null(),
+        is_jump=~(is_measured | is_reset | is_apart | is_still) & length.is_not_null(),
     )
 
 

@@ -59,7 +59,7 @@ class RunEnergy:
     def held(self, devices: pl.DataFrame, level: str) -> pl.DataFrame:
         """Return when attempts held devices of a level."""
         if level == NODE:
-            return held_nodes(self.allocations, devices)
+            return held_nodes(self.allocations, self.gpus, devices)
         return held_gpus(self.allocations, self.gpus, self.attempts, devices)
 
 
@@ -109,7 +109,7 @@ def _parts(
 ) -> Iterator[pl.DataFrame]:
     """Yield the energy of each device in each attempt, a lot of devices at a time."""
     of_level = samples.filter(PowerSamples.level.col.is_in(levels))
-    devices = devices_of(of_level)
+    devices = devices_of(of_level, run.gpus)
     held = run.held(devices, levels[0] if len(levels) == 1 else "gpu_board")
     labels = held.select(_ATTEMPT).unique().sort(_ATTEMPT).with_row_index("window")
     labels = labels.with_columns(pl.col("window").cast(pl.Int64))

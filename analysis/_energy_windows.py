@@ -4,6 +4,8 @@ from typing import Final
 
 import polars as pl
 
+from analysis._energy_names import is_global, names_of, of_cluster
+from analysis._host_names import spelled_alike
 from analysis.gpus import Gpus
 from ingest.phrases import phrase
 
@@ -33,7 +35,7 @@ def held_windows(
     Args:
         allocations: Rows of Allocations.
         gpus: Rows of Gpus, which tell positions and addresses.
-        devices: DEVICE, `device`, a number for each, and the span of their samples.
+        devices: Rows of `devices_of`.
 
     Returns:
         `device`, `window` (the run), `from_ns`, `to_ns`, `is_shared` (another run held
@@ -45,7 +47,10 @@ def held_windows(
     keys = ["run_id", "attempt", "rank", "host", "gpu_uuid"]
     seats = gpus.select(*keys, "local_rank", "pci_address").unique(keys)
     held = allocations.select(*keys, "cluster", "from_ns", "to_ns").unique()
-    told = held.join(seats, on=keys, how="left", nulls_equal=True).with_row_index("_w")
+    seated = held.join(seats, on=keys, how="left", nulls_equal=True)
+    names_of_hosts = names_of(gpus, devices)
+    alike = spelled_alike(of_cluster(seated, devices).lazy(), names_of_hosts)
+    told = alike.collect().with_row_index("_w")
     names = [
         Gpus.gpu_uuid.col,
         phrase("pci:{}", Gpus.pci_address.col.str.to_lowercase().str.extract(_ADDRESS)),
@@ -62,7 +67,7 @@ def held_windows(
 
 
 def _match(told: pl.DataFrame, devices: pl.DataFrame, tier: int) -> pl.DataFrame:
-    """Pair windows with the devices of their name; only a UUID is one everywhere."""
+    """Pair windows with the devices of their name; a UUID needs no host."""
     hosts = told["host"].drop_nulls().unique()
     sole = hosts[0] if hosts.len() == 1 else None
     named = devices.with_columns(_name=pl.col("gpu_uuid").str.replace(OF_FILE, ""))
@@ -81,7 +86,9 @@ def _match(told: pl.DataFrame, devices: pl.DataFrame, tier: int) -> pl.DataFrame
     unknown = pl.col("_placed").is_null() | pl.col("host").is_null()
     same_cluster = (pl.col("cluster") == pl.col("cluster_seen")).fill_null(value=True)
     fits = (
-        pl.when(is_uuid).then(same_host | unknown).otherwise(same_host & same_cluster)
+        pl.when(is_uuid)
+        .then(same_host | unknown | is_global("_name"))
+        .otherwise(same_host & same_cluster)
     )
     return pairs.filter(fits).select(
         "_w",

@@ -64,11 +64,9 @@ def runs_sampled(
         band_hz: Band that is watched where no run card tells. [Hz]
     """
     samples = frames[PowerSamples].filter(PowerSamples.level.col.is_in(_LEVELS))
-    devices = devices_of(samples)
-    allocations = frames[Allocations].collect()
-    held = held_gpus(
-        allocations, frames[Gpus].collect(), frames[Attempts].collect(), devices
-    )
+    allocations, gpus = frames[Allocations].collect(), frames[Gpus].collect()
+    devices = devices_of(samples, gpus)
+    held = held_gpus(allocations, gpus, frames[Attempts].collect(), devices)
     if held.is_empty():
         return
     told = sensors(samples, held, devices)

@@ -5,8 +5,9 @@ from typing import ClassVar, Final
 import polars as pl
 
 from analysis._analysis import Analysis, Frames, Results, Thresholds
+from analysis._energy_choice import METHODS
 from analysis._energy_chunks import chunks, devices_of, samples_of
-from analysis._energy_measure import METHODS, integrate
+from analysis._energy_measure import integrate
 from analysis._energy_segments import Bridges
 from analysis._energy_windows import free_windows, held_windows
 from analysis.allocations import Allocations
@@ -65,8 +66,9 @@ def measure_energy(frames: Frames, thresholds: Thresholds) -> Results:
     """Measure the energy of every sampled GPU, by the run that held it."""
     bridges = bridges_of(thresholds)
     samples = frames[PowerSamples].filter(PowerSamples.level.col.is_in(LEVELS))
-    devices = devices_of(samples)
-    held = held_windows(frames[Allocations].collect(), frames[Gpus].collect(), devices)
+    gpus = frames[Gpus].collect()
+    devices = devices_of(samples, gpus)
+    held = held_windows(frames[Allocations].collect(), gpus, devices)
     windows = pl.concat(
         [held.filter("counts").drop("counts"), free_windows(held, devices)]
     )
@@ -118,7 +120,7 @@ THRESHOLDS: Final = {
 
 ANALYSIS: Final = Analysis(
     name="energy",
-    version=3,
+    version=4,
     describes="How much electric energy each run took on each GPU.",
     inputs=(PowerSamples, Allocations, Gpus, ClockOffsets),
     needs=(PowerSamples,),

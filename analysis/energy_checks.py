@@ -8,7 +8,7 @@ import polars as pl
 from analysis import energy
 from analysis._analysis import Analysis, Frames, Results, Thresholds
 from analysis._energy_beside import sampled_windows, windows_of_nodes
-from analysis._energy_measure import METHODS
+from analysis._energy_choice import METHODS
 from ingest.tables import EnergyWindows, PowerSamples, Table
 from ingest.tables import _columns as c
 from ingest.times import SECOND_NS
@@ -143,7 +143,7 @@ def _compared(apart: float) -> dict[str, pl.Expr]:
 
 ANALYSIS: Final = Analysis(
     name="energy_checks",
-    version=1,
+    version=2,
     describes="Energy that programs measured, beside what samples of power say",
     inputs=(PowerSamples, EnergyWindows),
     needs=(EnergyWindows,),

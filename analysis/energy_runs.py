@@ -127,7 +127,7 @@ def _shares(least: float) -> dict[str, pl.Expr]:
 
 ANALYSIS: Final = Analysis(
     name="energy_runs",
-    version=1,
+    version=2,
     describes="How much energy each run took, for each step and each token",
     inputs=(PowerSamples, Allocations, Gpus, Attempts, StepTimings, RunCards),
     needs=(PowerSamples,),

@@ -140,7 +140,7 @@ def _shape(run: Run, seen: Spectrum, steps: pl.DataFrame) -> pl.DataFrame:
 
 ANALYSIS: Final = Analysis(
     name="power_swings",
-    version=2,
+    version=3,
     describes="How the power of each run swings, and what of it the sensors can show",
     inputs=(PowerSamples, Allocations, Gpus, Attempts, StepTimings, RunCards),
     needs=(PowerSamples,),

@@ -62,8 +62,8 @@ class Throttling(Table):
 def measure_throttling(frames: Frames, thresholds: Thresholds) -> Results:
     """Measure how long each GPU of each run was slowed."""
     samples = frames[PowerSamples].filter(PowerSamples.level.col == "gpu_board")
-    devices = devices_of(samples)
     gpus = frames[Gpus].collect()
+    devices = devices_of(samples, gpus)
     held = held_gpus(
         frames[Allocations].collect(), gpus, frames[Attempts].collect(), devices
     )
@@ -108,7 +108,7 @@ THROTTLED_RATIO: Final = MORE_OFTEN
 
 ANALYSIS: Final = Analysis(
     name="throttling",
-    version=1,
+    version=2,
     describes="How long each GPU was slowed, what for, and what that cost",
     inputs=(PowerSamples, Allocations, Gpus, Attempts, StragglerRanks),
     needs=(PowerSamples,),
