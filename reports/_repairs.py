@@ -17,6 +17,7 @@ from reports import (
     _repair_nodes,
     _repair_saves,
     _repair_simulated,
+    _repair_stops,
     _slow_ranks,
 )
 from reports._numbers import percent
@@ -50,7 +51,7 @@ def candidates(frames: Frames, scope: Scope) -> list[Repair]:
     found = [
         *_slow(slow, rows, answers, frames, scope),
         *_repair_simulated.simulated(set(slow), rows, answers, frames, scope),
-        *_repair_bounds.broken(rows, frames, scope),
+        *_repair_stops.broken(rows, frames, scope),
         *_repair_bounds.bounds(rows, frames, scope),
         *_repair_saves.intervals(rows, frames, scope),
         *_repair_nodes.lemons(rows, frames, scope),

@@ -10,7 +10,13 @@ from analysis.interruptions import Interruptions
 from analysis.lemon_nodes import LemonNodes
 from analysis.loss_phases import LossPhases
 from analysis.lost_time import LostTime
-from reports import _ledger, _repair_bounds, _repair_feed, _repair_nodes, _repair_saves
+from reports import (
+    _ledger,
+    _repair_feed,
+    _repair_nodes,
+    _repair_saves,
+    _repair_stops,
+)
 from reports._repair import Repair
 from reports._section import Scope
 from tests.reports.builder import HOUR, RUN, Row, framed
@@ -131,8 +137,49 @@ def test_preventing_stops_saves_what_their_phases_cost(scope: Scope) -> None:
             phase | {"stop": None, "phase": "first_start", "gpu_ns": 4 * HOUR},
         ],
     }
-    (one,) = found(_repair_bounds, "broken", rows, scope)
-    assert one == ("prevent 1 interruption (1 by hardware)", 2.5 * 6)
+    one, shorter = found(_repair_stops, "broken", rows, scope)
+    said = "claim the 1 interruption that points at the provider (1 by hardware)"
+    assert one == (said, 2.5 * 6)
+    said = "end a stopped attempt sooner: detect is 100 % of what 1 interruption cost"
+    assert shorter == (said, 2.5 * 6)
     # without phases the accounts bound it: 10 of restart, 3 done again
-    (one,) = found(_repair_bounds, "broken", rows | {LossPhases: []}, scope)
+    (one,) = found(_repair_stops, "broken", rows | {LossPhases: []}, scope)
     assert one[1] == 2.5 * 13
+
+
+def test_stops_are_told_by_who_acts_and_add_up(scope: Scope) -> None:
+    kinds = ["hardware", "network", "software", "software", "user", "unattributed"]
+    key = [{"run_id": RUN, "attempt": 0, "stop": one} for one in range(len(kinds))]
+    told = zip(key, kinds, strict=True)
+    rows = {
+        LostTime: [*PAID, PAID[0] | {"category": "restart", "gpu_ns": 10 * HOUR}],
+        Interruptions: [
+            one | {"planned": False, "category": kind} for one, kind in told
+        ],
+        LossPhases: [
+            one
+            | {"account": "restart", "planned": False}
+            | {"phase": phase, "gpu_ns": gpu_ns}
+            for one in key
+            for phase, gpu_ns in (("requeue", HOUR), ("start", HOUR // 2))
+        ],
+    }
+    assert sorted(found(_repair_stops, "broken", rows, scope)) == [
+        (
+            (
+                "claim the 2 interruptions that point at the provider"
+                " (1 by hardware and 1 by network)"
+            ),
+            2.5 * 3,
+        ),
+        ("find what stopped the run once: no log explains it", 2.5 * 1.5),
+        ("fix the application that stopped the run once (1 by user)", 2.5 * 1.5),
+        ("fix the software that stopped the run 2 times (2 by software)", 2.5 * 3),
+        (
+            (
+                "have nodes ready for a restart: requeue is 66.7 % of what"
+                " 6 interruptions cost"
+            ),
+            2.5 * 6,
+        ),
+    ]

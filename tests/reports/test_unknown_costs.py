@@ -107,7 +107,7 @@ def test_a_lemon_cost_no_more_than_is_known(
 def prevented(scope: Scope, changed: dict[Any, list[Row]]) -> Repair:
     """What preventing the pod's stops would save."""
     found = _repairs.candidates(framed(pod() | changed), scope)
-    return next(one for one in found if one.what.startswith("prevent"))
+    return next(one for one in found if one.what.startswith("claim"))
 
 
 def test_preventing_stops_saves_at_least_what_is_known(scope: Scope) -> None:
@@ -150,7 +150,10 @@ def test_causes_add_up_to_all_stops(scope: Scope) -> None:
         " causes."
     )
     what = prevented(scope, {Interruptions: rows}).what
-    assert what.endswith("2 by software part and 3 by 2 more causes)")
+    assert what.startswith("claim the 6 interruptions that point at the provider")
+    assert what.endswith(
+        "3 by hardware part, 2 by network part and 1 by facilities part)"
+    )
 
 
 def test_spares_are_not_called_unknown(scope: Scope) -> None:
