@@ -11,6 +11,7 @@ from reports import _sql
 from reports._checkpoint_shown import Row, Shown, every
 from reports._numbers import percent
 from reports._section import About, Chart
+from reports._words import plural
 from reports.theme import COLOURS, INK
 
 #: Parts of the waste from the ground up: what an interval cannot change is lowest.
@@ -86,8 +87,9 @@ def chart(one: Shown, frames: Frames) -> list[Chart]:
             numbers=numbers,
             sql=_query(one.run_id),
             about=_ABOUT,
-            sample=f"{one.run['save_count']} saves, {one.run['interruption_count']}"
-            f" unplanned interruptions; {one.run['mtbf_words']}",
+            sample=f"{plural(one.run['save_count'], 'save')},"
+            f" {plural(one.run['interruption_count'], 'unplanned interruption')};"
+            f" {one.run['mtbf_words']}",
             legend=colours | _ends(curve),
         )
     ]
