@@ -20,6 +20,10 @@ DAY_NS: Final = 86_400 * SECOND_NS
 _OFFSET = re.compile(r"([+-])([0-9]{2}):?([0-9]{2})")
 
 
+#: Which of two instants a stamp is that daylight saving repeats.
+Repeated = Literal["earliest", "latest"]
+
+
 def parse_zone(text: str) -> tzinfo:
     """Return the zone of an IANA name (Europe/Berlin) or an offset (+01:00).
 
@@ -54,7 +58,7 @@ def _named(name: str) -> ZoneInfo:
 def naive_to_ns(
     stamps: pl.Expr,
     zone: tzinfo,
-    repeated: Literal["earliest", "latest"] = "earliest",
+    repeated: Repeated = "earliest",
 ) -> pl.Expr:
     """Return instants since the epoch of naive Datetime stamps in a zone. [ns]
 

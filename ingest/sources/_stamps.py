@@ -5,7 +5,7 @@ from typing import Final
 
 import polars as pl
 
-from ingest.times import SECOND_NS, naive_to_ns
+from ingest.times import SECOND_NS, Repeated, naive_to_ns
 
 #: ISO 8601: date, time, fraction after a point or a comma, offset. Years are those
 #: whose nanoseconds fit 64 bits.
@@ -26,12 +26,13 @@ _AHEAD: Final = timedelta(days=1)
 _LEAP_REACH: Final = 8
 
 
-def iso_ns(text: pl.Expr, zone: tzinfo) -> pl.Expr:
+def iso_ns(text: pl.Expr, zone: tzinfo, repeated: Repeated = "earliest") -> pl.Expr:
     """Return the instant of the first ISO stamp in a text; null where none is. [ns]
 
     Args:
         text: The text.
         zone: Zone of stamps that have no offset.
+        repeated: Which of the two it is where daylight saving repeats a stamp.
     """
     parts = text.str.extract_groups(ISO_STAMP)
     day, time, fraction, offset = (parts.struct[i] for i in range(4))
@@ -39,7 +40,7 @@ def iso_ns(text: pl.Expr, zone: tzinfo) -> pl.Expr:
     naive = stamp.str.to_datetime("%Y-%m-%d %H:%M:%S", strict=False)
     whole = (
         pl.when(offset.is_null())
-        .then(naive_to_ns(naive, zone))
+        .then(naive_to_ns(naive, zone, repeated))
         .otherwise(naive.dt.epoch("ns") - offset_ns(offset))
     )
     return whole + fraction_ns(fraction)

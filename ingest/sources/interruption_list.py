@@ -139,7 +139,7 @@ def _cells(
 
 SOURCE: Final = Source(
     name="interruption-list",
-    version=2,
+    version=3,
     describes="a run's own list of interruptions: CSV with start, end, planned, cause",
     tables=(Failures,),
     options=frozenset({"zone", "run_id", "cluster"}),

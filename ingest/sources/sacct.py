@@ -68,7 +68,7 @@ def _records(stream: BinaryIO, reading: Reading) -> Iterator[tuple[Header, Recor
 
 SOURCE: Final = Source(
     name="sacct",
-    version=4,
+    version=5,
     describes="jobs of Slurm: sacct, any fields that have JobID and State",
     tables=(Jobs,),
     options=frozenset({"zone", "run_id", "cluster"}),

@@ -146,7 +146,7 @@ class _Found:
 
 SOURCE: Final = Source(
     name="sacct-json",
-    version=3,
+    version=4,
     describes="jobs and nodes of Slurm as JSON: sacct, squeue, scontrol, sinfo --json",
     tables=(Jobs, Failures),
     options=frozenset({"zone", "run_id", "cluster"}),

@@ -114,7 +114,7 @@ def _nodes(records: pl.DataFrame) -> pl.DataFrame:
 
 SOURCE: Final = Source(
     name="scontrol",
-    version=2,
+    version=3,
     describes="jobs and states of nodes: scontrol show job, scontrol show node",
     tables=(Jobs, Failures),
     options=frozenset({"zone", "run_id", "cluster"}),

@@ -116,7 +116,7 @@ def _started(jobs: pl.DataFrame) -> tuple[pl.DataFrame, tuple[Refusal, ...]]:
 
 SOURCE: Final = Source(
     name="squeue",
-    version=3,
+    version=4,
     describes="jobs of Slurm: squeue with a delimiter, its header and START_TIME",
     tables=(Jobs,),
     options=frozenset({"zone", "run_id", "cluster"}),

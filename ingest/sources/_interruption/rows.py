@@ -10,7 +10,7 @@ from ingest.sources._slurm.sacct_hosts import expand
 from ingest.sources._source import RAW_CHARACTERS, Batch, Reading, Refusal
 from ingest.sources._stamps import decimal_ns, iso_ns
 from ingest.tables import Failures
-from ingest.times import SECOND_NS
+from ingest.times import SECOND_NS, Repeated
 
 #: Where the rows come from: the table's word for what people wrote down.
 SOURCE_WORD: Final = "operator"
@@ -55,9 +55,11 @@ def rows_of(cells: pl.DataFrame, unit: str | None, reading: Reading) -> Batch:
         is_planned=words.planned(),
         hosts=_hosts(cells),
     )
-    ended = timed.with_columns(
-        end_ns=pl.coalesce("end_ns", pl.col("start_ns") + pl.col("length_ns")),
-        rule=_rule(),
+    start, end = pl.col("start_ns"), pl.col("end_ns")
+    second = _instant("end", reading, "latest")
+    told = pl.when((end < start) & (second >= start)).then(second).otherwise(end)
+    ended = timed.with_columns(end_ns=told).with_columns(
+        end_ns=pl.coalesce(end, start + pl.col("length_ns")), rule=_rule()
     )
     bad = ended.drop_nulls("rule").select("place", "rule", "raw")
     refused = tuple(
@@ -69,14 +71,14 @@ def rows_of(cells: pl.DataFrame, unit: str | None, reading: Reading) -> Batch:
     return Batch({Failures: rows} if len(rows) else {}, refused, zone_used=used)
 
 
-def _instant(name: str, reading: Reading) -> pl.Expr:
+def _instant(name: str, reading: Reading, repeated: Repeated = "earliest") -> pl.Expr:
     """Return the instant of a cell, null where it is none. [ns]"""
     text = pl.col(name)
     stamp = pl.when(text.str.contains(_STAMP)).then(text)
     full = stamp.str.replace(r"^(\S{10}[T ][0-9]{2}:[0-9]{2})($|[^:])", "${1}:00${2}")
     epoch = pl.when(text.str.contains(_EPOCH)).then(text).cast(pl.Int64)
     zoned = full.str.replace(r" ?UTC$", "Z")
-    return pl.coalesce(iso_ns(zoned, reading.zone), epoch * SECOND_NS)
+    return pl.coalesce(iso_ns(zoned, reading.zone, repeated), epoch * SECOND_NS)
 
 
 def _naive(name: str) -> pl.Expr:

@@ -6,7 +6,7 @@ from typing import Final
 import polars as pl
 
 from ingest.sources._stamps import offset_ns
-from ingest.times import SECOND_NS, naive_to_ns
+from ingest.times import SECOND_NS, Repeated, naive_to_ns
 
 #: Words that stand for a value that is not there.
 NOTHING: Final = ("", "Unknown", "None", "NONE", "N/A", "(null)", "n/a", "INVALID")
@@ -40,13 +40,19 @@ def given(field: str) -> pl.Expr:
     return pl.when(~pl.col(field).is_in(NOTHING)).then(pl.col(field))
 
 
-def instant(field: str, zone: tzinfo) -> pl.Expr:
-    """Return the instant of a stamp, null where it is none. [ns]"""
+def instant(field: str, zone: tzinfo, repeated: Repeated = "earliest") -> pl.Expr:
+    """Return the instant of a stamp, null where it is none. [ns]
+
+    Args:
+        field: Column with the stamp.
+        zone: Zone of stamps without an offset.
+        repeated: Which of two that daylight saving repeats it is.
+    """
     parts = given(field).str.extract_groups(_STAMP)
     moment = parts.struct[0].str.to_datetime("%Y-%m-%dT%H:%M:%S", strict=False)
     offset = parts.struct[1]
     exact = moment.dt.epoch("ns") - offset_ns(offset)
-    local = pl.when(offset.is_null()).then(naive_to_ns(moment, zone))
+    local = pl.when(offset.is_null()).then(naive_to_ns(moment, zone, repeated))
     epoch = pl.when(pl.col(field).str.contains(_EPOCH)).then(pl.col(field))
     return pl.coalesce(exact, local, epoch.cast(pl.Int64) * SECOND_NS)
 

@@ -5,6 +5,7 @@ from typing import Final
 import polars as pl
 
 from ingest.sources._slurm.cells import given
+from ingest.sources._slurm.states import OPEN
 
 #: Fields that are read; the others of a listing are skipped.
 FIELDS: Final = (
@@ -44,6 +45,7 @@ TIMES: Final = {
 #: What was expected where a rule is broken.
 HINTS: Final = {
     "time": "times as 2025-01-15T10:00:00, seconds since the epoch, or Unknown",
+    "end_ns|order": "an end that is not before its start",
     "node_list": "a list such as node[01-04,07], not cut (sacct --parsable2) and"
     " with those before it not of millions of nodes",
     "job_id_cut": "sacct --parsable2, which cuts no cell",
@@ -62,6 +64,7 @@ def rule() -> pl.Expr:
         given(field).is_not_null() & pl.col(name).is_null()
         for name, field in TIMES.items()
     )
+    is_over = ~pl.col("state").is_in(OPEN)
     return (
         pl.when(pl.col("JobID").fill_null("") == "")
         .then(pl.lit("job_id_missing"))
@@ -71,6 +74,8 @@ def rule() -> pl.Expr:
         .then(pl.lit("state_missing"))
         .when(wrong_time)
         .then(pl.lit("time"))
+        .when(is_over & (pl.col("end_ns") < pl.col("start_ns")))
+        .then(pl.lit("end_ns|order"))
         .when(pl.col("bad_hosts").fill_null(value=False))
         .then(pl.lit("node_list"))
     )

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import tzinfo
+from typing import Final
 
 import polars as pl
 
@@ -19,6 +21,9 @@ from ingest.sources._slurm.sacct_hosts import NO_NODE, expand_all
 from ingest.sources._slurm.states import OPEN, WAITING, cancelled_by, state
 from ingest.sources._source import Batch, Reading, Refusal
 from ingest.tables import Jobs, Table
+
+#: Times of a job, and what each is not before.
+_FOLLOWS: Final = {"start_ns": "submit_ns", "end_ns": "start_ns"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +96,8 @@ def _placed(jobs: pl.DataFrame, reading: Reading) -> pl.DataFrame:
     assumed = pl.col("naive") & (reading.zone_basis == "assumed")
     quality = pl.when(assumed).then(pl.lit("zone_assumed"))
     return (
-        timed.with_columns(rule=rule())
+        _in_order(timed, reading.zone)
+        .with_columns(rule=rule())
         .with_columns(_ends())
         .select(
             *_columns(reading),
@@ -105,6 +111,17 @@ def _placed(jobs: pl.DataFrame, reading: Reading) -> pl.DataFrame:
             time_quality=quality.otherwise(pl.lit("exact")),
         )
     )
+
+
+def _in_order(jobs: pl.DataFrame, zone: tzinfo) -> pl.DataFrame:
+    """Take the second of two times that a clock shows where that alone is in order."""
+    for name, before in _FOLLOWS.items():
+        second = instant(TIMES[name], zone, "latest")
+        since = pl.col(before)
+        is_second = (pl.col(name) < since) & (second >= since)
+        time = pl.when(is_second).then(second).otherwise(name)
+        jobs = jobs.with_columns(time.alias(name))
+    return jobs
 
 
 def _ends() -> list[pl.Expr]:
