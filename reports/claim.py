@@ -122,6 +122,6 @@ def sentence(facts: Facts, scope: Scope) -> str:
 
 def _where(facts: Facts) -> str:
     if not facts.hosts:
-        return "on no node that a source names,"
+        return "on a node that no source names"
     noun = "node" if len(facts.hosts) == 1 else "nodes"
     return f"on {noun} {listed([name(host) for host in facts.hosts])}"

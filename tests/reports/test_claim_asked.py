@@ -62,7 +62,7 @@ def test_without_a_node_nothing_points_at_the_provider(scope: Scope) -> None:
         rows[table][0]["host"] = None
     page = made(scope, rows)
     assert "at the provider: no source names a node." in text(page.html)
-    assert "on no node that a source names" in page.headline
+    assert "on a node that no source names" in page.headline
 
 
 def test_a_node_that_fails_too_often_is_held_against_the_others(scope: Scope) -> None:
