@@ -18,7 +18,8 @@ def jobs_of_runs(jobs: pl.LazyFrame, cards: pl.LazyFrame) -> pl.LazyFrame:
     """Return the jobs that started for a run, in order of start.
 
     A job belongs to the run that it names, else to the run whose card lists it, on the
-    card's cluster if there is one of that number.
+    card's cluster if there is one of that number, else to the run of its name that has
+    a card on its cluster.
 
     Returns:
         Columns run_id, cluster, job_id, state, submit_ns, start_ns, end_ns (null while
@@ -55,6 +56,17 @@ def _listed(nameless: pl.LazyFrame, cards: pl.LazyFrame) -> pl.LazyFrame:
     is_here = pl.col("cluster") == pl.col("card_cluster")
     found = nameless.join(stripped, on="job_id")
     best = found.filter(is_here | ~is_here.any().over("run_id", "job_id"))
-    return best.sort("run_id").unique(
-        ["cluster", "job_id", "start_ns"], keep="first", maintain_order=True
+    called = cards.select("run_id", "cluster", job_name="run_id")
+    alike = nameless.join(called, on=["cluster", "job_name"])
+    rows = pl.concat(
+        [
+            best.drop("card_cluster").with_columns(_rank=pl.lit(0)),
+            alike.with_columns(_rank=pl.lit(1)),
+        ],
+        how="diagonal",
+    )
+    return (
+        rows.sort("_rank", "run_id")
+        .unique(["cluster", "job_id", "start_ns"], keep="first", maintain_order=True)
+        .drop("_rank")
     )

@@ -147,7 +147,7 @@ def _compute(frames: Frames, thresholds: Thresholds) -> Results:
 
 ANALYSIS: Final = Analysis(
     name="attempts",
-    version=8,
+    version=9,
     describes="When each attempt of a run ran, and the steps that it completed",
     inputs=(RunCards, Jobs, StepTimings, Kernels, Operations, Collectives),
     outputs=(Attempts, StepPauses),

@@ -5,6 +5,7 @@ from typing import Final
 import polars as pl
 
 from analysis import Frames
+from analysis.attempts import Attempts
 from ingest.tables import Jobs
 from reports._blind_spot import BlindSpot
 from reports._numbers import grouped
@@ -49,9 +50,11 @@ def failed(frames: Frames) -> str:
 
 def _states(frames: Frames) -> dict[str, int]:
     """Return the count of jobs without a run by state, the most frequent first."""
+    job = [Jobs.job_id.name, Jobs.start_ns.name]
     rows = (
         frames[Jobs]
         .filter(Jobs.run_id.col.is_null())
+        .join(frames[Attempts].select(job), on=job, how="anti")
         .group_by(Jobs.state.col)
         .agg(jobs=pl.len())
         .sort(["jobs", "state"], descending=[True, False])
