@@ -5,6 +5,7 @@ from typing import Final
 import polars as pl
 
 from analysis._energy_measure import integrate
+from analysis._energy_names import identity, is_global
 from analysis._energy_segments import Bridges
 from ingest.tables import PowerSamples
 from ingest.times import SECOND_NS
@@ -13,7 +14,7 @@ from ingest.times import SECOND_NS
 #: scrape may be lost. [ns]
 MARGIN_NS: Final = 65 * SECOND_NS
 
-_DEVICE: Final = ("cluster", "gpu_uuid", "level")
+_DEVICE: Final = ("_key", "level")
 
 
 def sampled_windows(
@@ -56,17 +57,22 @@ def _copied(samples: pl.LazyFrame, windows: pl.DataFrame) -> pl.DataFrame:
     """Return the samples near each window, once for each that they are near."""
     time = PowerSamples.time_ns.col
     near = windows.select(
-        *_DEVICE,
+        "level",
+        _key=identity("gpu_uuid"),
+        _cluster="cluster",
         _host="host",
         device=pl.col("w").cast(pl.Int64),
         _from=pl.col("start_ns") - MARGIN_NS,
         _to=pl.col("end_ns") + MARGIN_NS,
     )
     among = samples.filter(time.is_between(near["_from"].min(), near["_to"].max()))
-    found = among.join(near.lazy(), on=_DEVICE)
+    keyed = among.with_columns(_key=identity("gpu_uuid"))
+    found = keyed.join(near.lazy(), on=_DEVICE)
     is_same_host = (pl.col("host") == pl.col("_host")).fill_null(value=True)
+    is_same = is_same_host & (pl.col("cluster") == pl.col("_cluster"))
     inside = time.is_between(pl.col("_from"), pl.col("_to"))
-    return found.filter(inside & is_same_host).drop("_host", "_from", "_to").collect()
+    mine = found.filter(inside & (is_same | is_global("gpu_uuid")))
+    return mine.drop("_key", "_cluster", "_host", "_from", "_to").collect()
 
 
 def windows_of_nodes(

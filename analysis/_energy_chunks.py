@@ -5,9 +5,9 @@ from typing import Final
 
 import polars as pl
 
-from analysis._energy_names import is_global, names_of, of_cluster
+from analysis._energy_names import identity, is_global, names_of, of_cluster
 from analysis._energy_windows import DEVICE
-from analysis._host_names import HOST, spelled_alike
+from analysis._host_names import spelled_alike
 from ingest.tables import PowerSamples
 
 #: Samples that are worked on at once: about a gigabyte with all that is derived.
@@ -25,8 +25,8 @@ def devices_of(samples: pl.LazyFrame, gpus: pl.DataFrame) -> pl.DataFrame:
         gpus: Rows of Gpus: where they know a device, its host is theirs.
 
     Returns:
-        DEVICE, `first_ns`, `last_ns`, `samples`, `device`, and `seen`: each `cluster`
-        and `host` that its samples name.
+        DEVICE, `first_ns`, `last_ns`, `samples`, `device`, and `seen`: each DEVICE
+        that its samples name.
     """
     spans = samples.group_by(DEVICE).agg(
         first_ns=PowerSamples.time_ns.col.min(),
@@ -35,33 +35,39 @@ def devices_of(samples: pl.LazyFrame, gpus: pl.DataFrame) -> pl.DataFrame:
     )
     told = spans.collect(engine="streaming")
     names = names_of(gpus, told)
-    spelled = spelled_alike(told.with_columns(seen=pl.struct(HOST)).lazy(), names)
+    spelled = spelled_alike(told.with_columns(seen=pl.struct(DEVICE)).lazy(), names)
     is_local = ~is_global("gpu_uuid")
     placed = spelled.with_columns(
-        _cluster=pl.when(is_local).then("cluster"), _host=pl.when(is_local).then("host")
+        _cluster=pl.when(is_local).then("cluster"),
+        _host=pl.when(is_local).then("host"),
+        _key=identity("gpu_uuid"),
     )
     usual = placed.sort(pl.col("host").is_null(), -pl.col("samples"), *DEVICE)
-    named = usual.group_by("_cluster", "_host", "gpu_uuid", maintain_order=True).agg(
-        pl.col(HOST).first(),
+    named = usual.group_by("_cluster", "_host", "_key", maintain_order=True).agg(
+        pl.col(DEVICE).first(),
         pl.col("first_ns").min(),
         pl.col("last_ns").max(),
         pl.col("samples").sum(),
         pl.col("seen"),
     )
     homes = _homes(spelled_alike(of_cluster(gpus, told).lazy(), names))
-    homed = named.drop("_cluster", "_host").join(homes, on="gpu_uuid", how="left")
-    hosted = homed.with_columns(host=pl.coalesce("_home", "host")).drop("_home")
-    ordered = hosted.collect().sort(DEVICE)
+    homed = named.join(homes, on="_key", how="left").select(
+        *("cluster", "first_ns", "last_ns", "samples", "seen"),
+        host=pl.coalesce("_home", "host"),
+        gpu_uuid=pl.coalesce("_named", "gpu_uuid"),
+    )
+    ordered = homed.collect().sort(DEVICE)
     return ordered.with_columns(device=pl.int_range(pl.len(), dtype=pl.Int64))
 
 
 def _homes(gpus: pl.LazyFrame) -> pl.LazyFrame:
-    """Return the host of each UUID that was on one alone."""
-    known = gpus.filter(is_global("gpu_uuid")).drop_nulls("host")
-    homes = known.group_by("gpu_uuid").agg(
-        _home=pl.col("host").first(), _hosts=pl.col("host").n_unique()
+    """Return how GPUs spell each UUID, and its host, if it was on one alone."""
+    known = gpus.filter(is_global("gpu_uuid"))
+    hosts = pl.col("host").drop_nulls()
+    return known.group_by(_key=identity("gpu_uuid")).agg(
+        _named=pl.col("gpu_uuid").min(),
+        _home=pl.when(hosts.n_unique() == 1).then(hosts.first()),
     )
-    return homes.filter(pl.col("_hosts") == 1).drop("_hosts")
 
 
 def chunks(devices: pl.DataFrame) -> Iterator[pl.DataFrame]:
@@ -86,7 +92,7 @@ def samples_of(samples: pl.LazyFrame, chunk: pl.DataFrame) -> pl.DataFrame:
         samples: Rows of PowerSamples.
         chunk: Devices of one lot.
     """
-    seen = chunk.select("gpu_uuid", "device", "seen").explode("seen").unnest("seen")
+    seen = chunk.select("device", "seen").explode("seen").unnest("seen")
     hosts = seen["host"]
     if not hosts.null_count():
         host = PowerSamples.host.col

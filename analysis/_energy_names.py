@@ -27,6 +27,16 @@ def is_global(name: str) -> pl.Expr:
     return identity.str.contains(_GLOBAL) & ~identity.str.contains(_BLANK)
 
 
+def identity(name: str) -> pl.Expr:
+    """Return an identity that is the same for all spellings of a UUID.
+
+    Args:
+        name: Column of the identity.
+    """
+    told = pl.col(name)
+    return pl.when(is_global(name)).then(told.str.to_lowercase()).otherwise(told)
+
+
 def of_cluster(rows: pl.DataFrame, told: pl.DataFrame) -> pl.DataFrame:
     """Return rows of which those of no known cluster are of the one that was sampled.
 

@@ -91,9 +91,11 @@ def _left_out(numbered: pl.DataFrame, column: str) -> pl.DataFrame:
         *("_row", "time_ns", "is_assumed_zone"), *_OF_SOURCE, value=column
     ).drop_nulls("value")
     sources = known.group_by(_OF_SOURCE).agg(
-        pl.col("is_assumed_zone").any(), rows=pl.len(), first=pl.col("time_ns").min()
+        pl.col("is_assumed_zone").any(),
+        rows=-pl.len().cast(pl.Int64),
+        first=pl.col("time_ns").min(),
     )
-    order = ("device", "is_assumed_zone", -pl.col("rows"), "first", "source")
+    order = ("device", "is_assumed_zone", "rows", "first", "source")
     best = sources.sort(*order).unique("device", keep="first", maintain_order=True)
     main = known.join(best.select(_OF_SOURCE), on=_OF_SOURCE, how="semi")
     others = known.join(best.select(_OF_SOURCE), on=_OF_SOURCE, how="anti")

@@ -4,7 +4,10 @@ from typing import Final
 
 import polars as pl
 
+from analysis._energy_names import identity, is_global
+from analysis._energy_segments import LEAST_LIMIT_W
 from analysis._energy_windows import OF_FILE
+from analysis._host_names import HOST, host_names, spelled_alike
 from analysis._straggler_cause_limits import CauseLimits
 from analysis._straggler_things import RANK
 from ingest.phrases import phrase
@@ -34,7 +37,7 @@ STATISTICS: Final = (
     "utilization",
 )
 
-_UNIQUE: Final = r"^(GPU|MIG)-"
+_UNIQUE: Final = r"(?i)^(GPU|MIG)-"
 _BUS: Final = r"([0-9a-f]{2}:[0-9a-f]{2})(?:\.[0-9a-f])?$"
 
 
@@ -47,12 +50,12 @@ def gpu_keys(seats: pl.DataFrame) -> pl.DataFrame:
     """
     bus = pl.col("pci_address").str.to_lowercase().str.extract(_BUS)
     names = (
-        pl.col("gpu_uuid"),
+        identity("gpu_uuid"),
         phrase("pci:{}", bus),
         phrase("index:{}", "local_rank"),
     )
     keyed = pl.concat([seats.select(*RANK, "host", key=name) for name in names])
-    is_unique = pl.col("key").str.contains(_UNIQUE)
+    is_unique = pl.col("key").str.contains(_UNIQUE) | is_global("key")
     named = keyed.filter(pl.col("key").is_not_null())
     return named.select(*RANK, "key", at=pl.when(~is_unique).then("host"))
 
@@ -84,9 +87,14 @@ def power_of(
     of_gpus = PowerSamples.level.col == "gpu_board"
     key = PowerSamples.gpu_uuid.col.str.replace(OF_FILE, "")
     bus = phrase("pci:{}", key.str.to_lowercase().str.extract(_BUS))
-    named = samples.filter(near & of_gpus).with_columns(
-        key=pl.when(key.str.starts_with("pci:")).then(bus).otherwise(key),
-        at=pl.when(~key.str.contains(_UNIQUE)).then("host"),
+    alike = _spelled_as(spans, samples.filter(near & of_gpus))
+    named = alike.with_columns(
+        key=pl.when(key.str.starts_with("pci:"))
+        .then(bus)
+        .when(is_global("gpu_uuid"))
+        .then(identity("gpu_uuid"))
+        .otherwise(key),
+        at=pl.when(~(key.str.contains(_UNIQUE) | is_global("gpu_uuid"))).then("host"),
     )
     found = named.join(spans.lazy(), on=["key", "at"], nulls_equal=True)
     inside = found.filter(time.is_between(pl.col("from_ns"), pl.col("to_ns")))
@@ -97,8 +105,18 @@ def power_of(
     )
 
 
+def _spelled_as(spans: pl.DataFrame, samples: pl.LazyFrame) -> pl.LazyFrame:
+    """Return samples with the hosts of the seats, however their source spells them."""
+    seen = samples.select(HOST).unique().collect(engine="streaming")
+    at = spans.lazy().select(host="at").drop_nulls()
+    # a seat tells no cluster: its host is looked for in each
+    ours = at.join(seen.lazy().select("cluster").unique(), how="cross")
+    names = host_names([ours, seen.lazy()])
+    return spelled_alike(samples, names)
+
+
 def _statistics(limits: CauseLimits) -> dict[str, pl.Expr]:
-    power, limit = _power(), PowerSamples.power_limit_w.col
+    power, limit = _power(), _limit()
     clock = PowerSamples.sm_clock_mhz.col
     # a source that gives each metric alone has the limit in other rows
     at_limit = power >= limits.at_limit_ratio * limit.fill_null(limit.mean())
@@ -132,6 +150,12 @@ def _power() -> pl.Expr:
     return pl.coalesce(average.col, instant.col)
 
 
+def _limit() -> pl.Expr:
+    """Return the limit in force; a driver that knows none says zero. [W]"""
+    told = PowerSamples.power_limit_w.col
+    return pl.when(told >= LEAST_LIMIT_W).then(told)
+
+
 def _has(mask: int) -> pl.Expr:
     return (PowerSamples.throttle_reasons.col & mask) != 0
 
@@ -144,7 +168,7 @@ def _under_load(share: float) -> pl.Expr:
     return pl.coalesce(
         PowerSamples.utilization_ratio.col >= share,
         ~_has(IDLE_BIT),
-        _power() >= share * PowerSamples.power_limit_w.col,
+        _power() >= share * _limit(),
         pl.lit(value=True),
     )
 

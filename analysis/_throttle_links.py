@@ -4,6 +4,7 @@ from typing import Final
 
 import polars as pl
 
+from analysis._energy_names import identity, is_global
 from analysis._energy_windows import OF_FILE
 from analysis._straggler_power import gpu_keys
 from analysis.gpus import Gpus
@@ -49,7 +50,11 @@ def stragglers_of(
     known = devices.select(
         "device",
         _host="host",
-        key=pl.when(name.str.starts_with("pci:")).then(bus).otherwise(name),
+        key=pl.when(name.str.starts_with("pci:"))
+        .then(bus)
+        .when(is_global("gpu_uuid"))
+        .then(identity("gpu_uuid"))
+        .otherwise(name),
     )
     keys = gpu_keys(seats).join(known, on="key")
     is_there = (pl.col("at") == pl.col("_host")).fill_null(value=True)

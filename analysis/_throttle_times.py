@@ -4,7 +4,7 @@ from typing import Final, NamedTuple
 
 import polars as pl
 
-from analysis._energy_segments import Bridges
+from analysis._energy_segments import LEAST_LIMIT_W, Bridges
 from analysis._straggler_cause_limits import LOADED
 from ingest.tables import PowerSamples
 
@@ -61,7 +61,8 @@ def _placed(samples: pl.DataFrame, held: pl.DataFrame) -> pl.DataFrame:
     """Give samples the run that held their device; copies of a board make one."""
     of_time = samples.group_by("device", "time_ns").agg(
         pl.col(*_COUNTERS, "throttle_reasons", "sm_clock_mhz").max(),
-        pl.col("power_average_w", "power_instant_w", "power_limit_w").max(),
+        pl.col("power_average_w", "power_instant_w").max(),
+        _limit(),
         pl.col("utilization_ratio").max(),
     )
     joined = of_time.sort("time_ns").join_asof(
@@ -74,6 +75,12 @@ def _placed(samples: pl.DataFrame, held: pl.DataFrame) -> pl.DataFrame:
     )
     inside = joined.filter(pl.col("time_ns") <= pl.col("to_ns"))
     return inside.sort("device", "from_ns", "time_ns")
+
+
+def _limit() -> pl.Expr:
+    """Return the highest limit; a driver that knows none says zero."""
+    limit = PowerSamples.power_limit_w.col
+    return limit.filter(limit >= LEAST_LIMIT_W).max()
 
 
 def _of_cause(

@@ -179,7 +179,7 @@ def _compute(frames: Frames, thresholds: Thresholds) -> Results:
 
 ANALYSIS: Final = Analysis(
     name="stragglers",
-    version=7,
+    version=8,
     describes="Which GPUs, hosts, replicas and stages are slow, since when and why",
     inputs=(
         StepTimings,

@@ -169,7 +169,7 @@ _THRESHOLDS: Final[Mapping[str, float]] = {
 
 ANALYSIS: Final = Analysis(
     name="whatif",
-    version=4,
+    version=5,
     describes="What each repair would save, in time and GPU time",
     inputs=INPUTS,
     outputs=(WhatIf,),

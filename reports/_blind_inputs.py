@@ -3,6 +3,7 @@
 import polars as pl
 
 from analysis import Frames
+from analysis.energy import Energy
 from analysis.gpus import Gpus
 from analysis.interruptions import Interruptions
 from ingest.tables import Failures, IngestedFiles, PowerSamples
@@ -60,7 +61,10 @@ def zones(frames: Frames, scope: Scope) -> BlindSpot | None:
 def unpowered(frames: Frames, scope: Scope) -> BlindSpot | None:
     """Return the nodes without power telemetry."""
     nodes = scope.of_runs(frames[Gpus]).select("host").drop_nulls().unique()
-    powered = frames[PowerSamples].select("host").drop_nulls().unique()
+    # a UUID tells whose power it is, though its source spells the host otherwise
+    measured = scope.of_runs(frames[Energy]).filter(pl.col("samples_count") > 0)
+    sampled = [frames[PowerSamples].select("host"), measured.select("host")]
+    powered = pl.concat(sampled).drop_nulls().unique()
     total = nodes.select(pl.len()).collect().item()
     missing = nodes.join(powered, on="host", how="anti").select(pl.len())
     without = missing.collect().item()

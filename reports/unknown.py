@@ -6,6 +6,7 @@ from analysis import Frames
 from analysis.attempts import Attempts
 from analysis.clock_offsets import ClockOffsets
 from analysis.collective_waits import CollectiveWaits
+from analysis.energy import Energy
 from analysis.gpus import Gpus
 from analysis.interruptions import Interruptions
 from analysis.lost_time import LostTime
@@ -93,6 +94,7 @@ SECTION: Final = Section(
         Runs,
         Attempts,
         Gpus,
+        Energy,
         Overlap,
         StragglerTests,
         CollectiveWaits,
