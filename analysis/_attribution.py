@@ -32,16 +32,16 @@ def attribute(
     wrote down is the cause, whatever else the logs tell.
 
     Args:
-        windows: `run_id`, `attempt`, `stop`, `cluster`, `from_ns`, `to_ns`, and the
-            `roles` that an incident must have.
+        windows: `run_id`, `attempt`, `stop`, `cluster`, `start_ns` of the attempt,
+            `from_ns`, `to_ns`, and the `roles` that an incident must have.
         nodes: Nodes held: `cluster`, `host`, `run_id` and `attempt`.
         events: Rows of IncidentEvents.
         incidents: Rows of Incidents.
 
     Returns:
         A row for each stop with a cause: `run_id`, `attempt`, `stop`, the columns of
-        its incident, `detected_ns` (first event of it in the window) and
-        `other_incident_ids`.
+        its incident, `detected_ns` (the first line of its events that share time with
+        the window, not before the attempt) and `other_incident_ids`.
     """
     blamed = is_failure() | is_planned_by_operator()
     causes = incidents.filter(blamed).with_columns(
@@ -49,7 +49,7 @@ def attribute(
     )
     seen = _events_in_windows(windows, nodes, events)
     signs = seen.group_by(*_STOP, "incident_id", "roles").agg(
-        detected_ns=pl.max_horizontal("first_ns", "from_ns").min()
+        detected_ns=pl.max_horizontal("first_ns", "start_ns").min()
     )
     matched = signs.join(causes, on="incident_id")
     matched = matched.filter(pl.col("role").is_in(pl.col("roles")))
@@ -91,7 +91,7 @@ def _meet(
     windows: pl.DataFrame, events: pl.DataFrame, place: list[str]
 ) -> pl.DataFrame:
     """Pair windows with the events of the same place that they share time with."""
-    stop = [*_STOP, "roles", "from_ns", "to_ns"]
+    stop = [*_STOP, "roles", "start_ns", "from_ns", "to_ns"]
     event = ["_event", "incident_id", "first_ns", "last_ns"]
     sides = (
         _by_hour(windows.select(_each(stop, place)), "from_ns", "to_ns"),

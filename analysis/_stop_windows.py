@@ -34,8 +34,9 @@ def windows_of(stops: pl.DataFrame, thresholds: Thresholds) -> pl.DataFrame:
         thresholds: Those of the attribution.
 
     Returns:
-        Columns run_id, attempt, stop, cluster, from_ns, to_ns and roles. A stop that
-        the scheduler explains has no window unless the run had stood still before.
+        Columns run_id, attempt, stop, cluster, start_ns (of the attempt), from_ns,
+        to_ns and roles. A stop that the scheduler explains has no window unless the run
+        had stood still before.
     """
     before, after, step = (
         round(thresholds[f"attribution_{name}_s"] * SECOND_NS)
@@ -79,4 +80,4 @@ def _inside(stops: pl.DataFrame, after: int, step: int) -> pl.DataFrame:
     )
 
 
-_STOP: Final = ("run_id", "attempt", "stop", "cluster")
+_STOP: Final = ("run_id", "attempt", "stop", "cluster", "start_ns")

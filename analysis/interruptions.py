@@ -66,7 +66,9 @@ class Interruptions(Table):
     last_step_end_ns = c.time_ns(
         "End of the last step that every rank completed.", nullable=True
     )
-    detected_ns = c.time_ns("First sign of the incident.", nullable=True)
+    detected_ns = c.time_ns(
+        "First sign of the incident while the attempt ran.", nullable=True
+    )
     decided_ns = c.time_ns("End of the job; null where none ended.", nullable=True)
     requeued_ns = c.time_ns(
         "When the next attempt was submitted, the end where that was before.",
@@ -148,7 +150,7 @@ def _describe(stops: pl.DataFrame) -> pl.DataFrame:
 
 ANALYSIS: Final = Analysis(
     name="interruptions",
-    version=5,
+    version=6,
     describes="What stopped each run, and how long it took to go on.",
     inputs=(
         Attempts,

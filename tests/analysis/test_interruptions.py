@@ -119,3 +119,12 @@ def test_a_resubmission_before_the_end_counts_from_the_end() -> None:
     after = RUNNING_ON | {"submit_ns": 10 * SECOND_NS}
     (stop,) = find([attempt(0, 0, 1000, "TIMEOUT"), after])
     assert stop["requeued_ns"] == 1000 * SECOND_NS
+
+
+def test_a_sign_from_before_the_window_is_the_first_sign() -> None:
+    storm = [failure("48", at) for at in range(240, 960, 4)]
+    (stop,) = find(stopped(last_step_end_ns=980), storm)
+    assert stop["detected_ns"] == 240 * SECOND_NS
+    late = [attempt(0, 300, 1000, "NODE_FAIL"), RUNNING_ON]
+    (stop,) = find(late, storm)
+    assert stop["detected_ns"] == 300 * SECOND_NS
