@@ -3,7 +3,7 @@
 from fractions import Fraction
 from typing import Final
 
-from analysis._plan_rules import Rule, Told
+from analysis._plan_rules import Rule, Told, number_text
 from ingest.times import DAY_NS, SECOND_NS
 
 #: Seconds of an hour, a day and a year of 365.25 days. [s]
@@ -30,6 +30,20 @@ def spread_experts(ep: float) -> str:
     return (
         f"at most: experts are spread over {ep:.10g} ranks, and a card does not tell"
         f" which parameters are theirs; were all, one part in {ep:.10g}"
+    )
+
+
+def _mfu(
+    parameters: float, tokens: float, peak: float, ranks: float, step_s: float
+) -> Told:
+    share = 6 * parameters * tokens / (peak * _TERA * ranks * step_s)
+    if share <= 1:
+        return Told(share, "")
+    times = number_text(float(f"{share:.3g}"))
+    return Told(
+        None,
+        f"impossible: {times} times the peak; check step_s, tokens_per_step,"
+        " parameters and peak_tflops, of which one does not fit",
     )
 
 
@@ -105,11 +119,10 @@ COMPUTE: Final = (
     ),
     Rule(
         *("compute", "mfu", "1"),
-        "6 x active_parameters x tokens_per_step / (peak_tflops x gpus x step_s)",
-        ("active_parameters", "tokens_per_step", "peak_tflops", "gpus", "step_s"),
-        lambda parameters, tokens, peak, gpus, step_s: (
-            6 * parameters * tokens / (peak * _TERA * gpus * step_s)
-        ),
+        "6 x active_parameters x tokens_per_step / (peak_tflops x ranks x step_s)",
+        ("active_parameters", "tokens_per_step", "peak_tflops", "ranks", "step_s"),
+        _mfu,
+        "of ranks: nodes in reserve do not compute",
     ),
     Rule(
         *("compute", "step_time", "s"),

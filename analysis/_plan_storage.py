@@ -15,12 +15,21 @@ _COSTS: Final = (
 )
 
 
+#: Waste from which on nothing that counts is done. [1]
+_STUCK_FROM: Final = 1 - 1e-6
+
+_STUCK: Final = (
+    "cannot make progress: failures come faster than a save and a restart take"
+)
+
+
 def _best(*costs: float) -> float:
     return exact_interval(Costs(*costs))
 
 
-def _waste(interval_s: float, *costs: float) -> float:
-    return interval_waste(interval_s, Costs(*costs))
+def _waste(interval_s: float, *costs: float) -> Told:
+    waste = interval_waste(interval_s, Costs(*costs))
+    return Told(waste, _STUCK if waste > _STUCK_FROM else "")
 
 
 def _turns(over: float, writers: float) -> Told:
@@ -30,8 +39,10 @@ def _turns(over: float, writers: float) -> Told:
     return Told(turns, "turns in which no more is sent than the store takes")
 
 
-def _saved(gpus: float, now: float, best: float) -> float:
-    return gpus * DAY_S * (now - best)
+def _saved(gpus: float, now: float, best: float) -> Told:
+    if best > _STUCK_FROM:
+        return Told(None, f"{_STUCK}, at any interval")
+    return Told(gpus * DAY_S * (now - best), "")
 
 
 DATA: Final = (

@@ -145,7 +145,7 @@ def _compute(frames: Frames, _: Thresholds) -> Results:
 
 ANALYSIS: Final = Analysis(
     name="plans",
-    version=3,
+    version=4,
     describes="The run on paper, from its card, beside what was measured",
     inputs=INPUTS,
     needs=(RunCards,),

@@ -18,7 +18,6 @@ from pipeline.logs import harmless
 from pipeline.reporting import prices_of
 from pipeline.settings import Settings
 from reports._numbers import THIN
-from reports._plan_titles import title
 from reports._plan_words import difference, in_words, priced
 from reports.dollars import in_words as usd_in_words
 from reports.dollars import price_of, rate_in_words
@@ -33,6 +32,15 @@ COLUMNS: Final = (
 _MOST_BYTES: Final = 1 << 20
 
 _DASH: Final = "-"
+
+#: Columns of a terminal that a table fits. [characters]
+_WIDTH: Final = 100
+
+#: Blanks between columns of a table. [characters]
+_BETWEEN: Final = 2
+
+#: What a formula that was cut ends with.
+_CUT: Final = "..."
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,23 +112,41 @@ def _about_lake(rows: pl.DataFrame, settings: Settings, run_id: str) -> str:
 
 
 def as_text(told: Told) -> pl.DataFrame:
-    """Return a plan as a person reads it: a line for each."""
+    """Return a plan as a person reads it, as wide as a terminal: a line for each.
+
+    Names are those that formulas use. Inputs, and formulas in full, are in the other
+    formats.
+    """
     lines = [_line(row) for row in told.rows.to_dicts()]
-    return pl.DataFrame(lines, schema=dict.fromkeys(lines[0], pl.String))
+    if not any(line["measured"] for line in lines):
+        lines = [{k: v for k, v in line.items() if k != "measured"} for line in lines]
+    *before, last = lines[0]
+    taken = sum(
+        max(len(name), *(len(line[name]) for line in lines)) + _BETWEEN
+        for name in before
+    )
+    room = max(_WIDTH - taken, len(last))
+    short = [line | {last: _cut(line[last], room)} for line in lines]
+    return pl.DataFrame(short, schema=dict.fromkeys(short[0], pl.String))
+
+
+def _cut(text: str, room: int) -> str:
+    return text if len(text) <= room else f"{text[: room - len(_CUT)].rstrip()}{_CUT}"
 
 
 def _line(row: dict[str, object]) -> dict[str, str]:
+    """Return a line; one without value says what it waits for in place of a formula."""
     unit = str(row["unit"])
+    value, usd = _value(row["value"], unit), _usd(row["usd"])
+    found = row["measured"]
+    apart = _plain(difference(_number(row["difference_ratio"])))
+    measured = "" if found is None else f"{_value(found, unit)} ({apart})"
+    is_open = row["value"] is None and row["note"]
     return {
-        "section": str(row["section"]),
-        "line": title(str(row["name"])),
-        "planned": _value(row["value"], unit),
-        "costs": _usd(row["usd"]),
-        "measured": _value(row["measured"], unit),
-        "difference": _plain(difference(_number(row["difference_ratio"]))),
-        "formula": str(row["formula"]),
-        "inputs": str(row["inputs"]),
-        "note": str(row["note"] or ""),
+        "name": str(row["name"]),
+        "value": value if usd == _DASH else f"{value}, {usd}",
+        "measured": measured.removesuffix(f" ({_DASH})"),
+        "formula": str(row["note"] if is_open else row["formula"]),
     }
 
 

@@ -20,6 +20,11 @@ from reports.dollars import in_words as usd_in_words
 _COLUMNS: Final = (
     Column("Line"),
     Column("Planned", is_number=True),
+    Column(
+        "As measured",
+        "The line with inputs that telemetry told, as the card does not.",
+        is_number=True,
+    ),
     Column("Costs", is_number=True),
     Column(
         "Worked out as",
@@ -48,6 +53,11 @@ SELECT section, name, value, unit, measured, difference_ratio, measured_from
 FROM plans
 WHERE run_id = $run AND measured IS NOT NULL
 ORDER BY number"""
+
+#: Columns of which a line has one.
+_EITHER: Final = (1, 2)
+
+_DASH: Final = "\N{EN DASH}"
 
 #: How a line says what its card leaves open, and what is assumed instead.
 _OPEN: Final = re.compile(r"^not told: ([^;]+)")
@@ -91,10 +101,12 @@ def _measured(plan: pl.DataFrame, run_id: str) -> Listing:
 def _table(plan: pl.DataFrame, run_id: str, told: Shown) -> Listing:
     lines = plan.filter(pl.col("section").is_in(told.sections))
     shown = lines.filter(pl.col("name").is_in(told.lines), pl.col("value") != 0)
+    rows = [_row(row) for row in shown.iter_rows(named=True)]
+    kept = _filled(rows)
     return Listing(
         title=told.title,
-        columns=_COLUMNS,
-        rows=[_row(row) for row in shown.iter_rows(named=True)],
+        columns=tuple(_COLUMNS[place] for place in kept),
+        rows=[tuple(row[place] for place in kept) for row in rows],
         more=_more(lines.height - shown.height),
         sql=_sql.filled(
             _SQL,
@@ -104,16 +116,25 @@ def _table(plan: pl.DataFrame, run_id: str, told: Shown) -> Listing:
     )
 
 
+def _filled(rows: list[tuple[str, ...]]) -> list[int]:
+    """Return places of columns: planned and measured ones where some row has them."""
+    return [
+        place
+        for place in range(len(_COLUMNS))
+        if place not in _EITHER or any(row[place] != _DASH for row in rows)
+    ]
+
+
 def _more(count: int) -> str:
     return plural(count, "more line") if count else ""
 
 
 def _row(row: Mapping[str, Any]) -> tuple[str, ...]:
-    usd = row["usd"]
+    usd, value = row["usd"], in_words(row["value"], row["unit"])
     return (
         title(row["name"]),
-        in_words(row["value"], row["unit"]),
-        "\N{EN DASH}" if usd is None else usd_in_words(Decimal(str(usd))),
+        *((_DASH, value) if row["is_seen"] else (value, _DASH)),
+        _DASH if usd is None else usd_in_words(Decimal(str(usd))),
         row["formula"],
     )
 

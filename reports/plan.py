@@ -16,6 +16,8 @@ from reports import (
     _plan_size_chart,
 )
 from reports._numbers import percent, significant
+from reports._plan_seen import with_origin
+from reports._plan_titles import title
 from reports._plan_words import difference, in_words, priced
 from reports._runs import of_runs
 from reports._section import Content, Scope, Section
@@ -42,7 +44,7 @@ def build(frames: Frames, scope: Scope) -> Content:
         heading = "No run card says what a run was meant to be."
         return Content(heading=heading, empty=_HINT)
     run_id = _shown(plans)
-    plan = plans.filter(pl.col("run_id") == run_id).sort("number")
+    plan = with_origin(plans.filter(pl.col("run_id") == run_id).sort("number"))
     flows = frames[FlowCollisions].filter(pl.col("run_id") == run_id).collect()
     others = [one for one in plans["run_id"].unique().sort() if one != run_id]
     return Content(
@@ -95,13 +97,40 @@ def _heading(plan: pl.DataFrame, scope: Scope) -> str:
 
 
 def _unmeasured(plan: pl.DataFrame, whose: str) -> str:
+    """Return the greatest difference from the plan where a step tells none."""
+    apart = _furthest(plan)
+    if apart:
+        return apart
     usd = _cell(plan, _RUN, "usd")
     told = plan["value"].count()
+    step = plan.filter(pl.col("name") == _STEP, "is_seen")["value"].to_list()
+    taken = in_words(step[0], "s") if step and step[0] is not None else ""
     if usd is None:
         lines = f"{told} of {plural(plan.height, 'line')} of its plan"
-        return f"The run card{whose} tells {lines}; the length of a step is not known."
+        length = (
+            f"a step took {taken}" if taken else "the length of a step is not known"
+        )
+        return f"The run card{whose} tells {lines}; {length}."
     amount = usd_in_words(Decimal(str(usd)))
+    if taken:
+        return f"With steps of {taken}, as measured, the run{whose} costs {amount}."
     return f"On paper the run{whose} costs {amount}; no step of it was measured."
+
+
+def _furthest(plan: pl.DataFrame) -> str:
+    own = plan.filter(
+        ~pl.col("measured_from").str.starts_with("this line"),
+        pl.col("difference_ratio").abs() > AS_PLANNED,
+        pl.col("measured") > 0,
+        pl.col("value") > 0,
+    )
+    order = (pl.col("measured") / pl.col("value")).log().abs()
+    for row in own.sort(order, descending=True, maintain_order=True).to_dicts()[:1]:
+        found, planned = (in_words(row[k], row["unit"]) for k in ("measured", "value"))
+        apart = difference(row["difference_ratio"])
+        line = title(row["name"])
+        return f"{line}: {found} where {planned} was planned ({apart})."
+    return ""
 
 
 def _about(plan: pl.DataFrame) -> list[str]:

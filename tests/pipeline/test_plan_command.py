@@ -80,10 +80,15 @@ def test_what_the_lake_has_stands_beside_it(
     assert "lines were measured, too" in said.err
     assert ask(card) == 0
     table = capsys.readouterr().out.splitlines()
-    (line,) = [one for one in table if "Length of a step" in one]
+    (line,) = [one for one in table if one.startswith("step_time ")]
     assert "16.0 s" in line
     assert "20.0 s" in line
     assert "+25.0 %" in line
+    assert max(map(len, table)) <= 100
+    assert table[0].split() == ["name", "value", "measured", "formula"]
+    (formula,) = [one for one in table if one.startswith("run ")]
+    assert "run_time" in formula
+    assert any(one.startswith("run_time ") for one in table)
 
 
 @pytest.mark.slow

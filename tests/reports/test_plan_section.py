@@ -79,6 +79,24 @@ def test_a_run_that_was_not_measured_has_its_price_on_paper(scope: Scope) -> Non
     assert [chart.name for chart in content.charts] == ["plan-sizes"]
 
 
+def test_what_telemetry_told_was_not_planned(scope: Scope) -> None:
+    alone = {"measured": None, "difference_ratio": None}
+    lake = alone | {"inputs": "step_s 1.25 (lake step_timings)"}
+    after = alone | {"inputs": "step 8 (this plan); gpus 8 (card hardware)"}
+    changed = {"step_time": lake, "step": lake, "run": after}
+    rows = [row | changed.get(str(row["name"]), {}) for row in plan(RUN)[Plans]]
+    content = built(scope, rows)
+    # 0.2 s where 0.08 s was planned is further away than 4.48 kW for 5.6
+    assert plain(content.heading) == (
+        "Data parallel: time: 200 ms where 80.0 ms was planned (2.5 times)."
+    )
+    costs = next(one for one in content.listings if one.title.startswith("What time"))
+    assert [column.title for column in costs.columns] == [
+        *("Line", "As measured", "Costs", "Worked out as")
+    ]
+    assert {row[0] for row in costs.rows} == {"A step", "All planned steps"}
+
+
 def test_several_runs_show_the_one_that_is_known_best(scope: Scope) -> None:
     other = [row | {"run_id": "other", "measured": None} for row in plan(RUN)[Plans]]
     both = Scope(scope.prices, scope.provenance)
