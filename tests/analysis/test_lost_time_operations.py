@@ -240,6 +240,7 @@ def published(
     return request.param, frames[Allocations].collect(), frames[LostTime].collect()
 
 
+@pytest.mark.thorough
 def test_a_published_trace_alone_has_a_ledger(
     published: tuple[str, pl.DataFrame, pl.DataFrame],
 ) -> None:

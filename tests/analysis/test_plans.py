@@ -143,6 +143,7 @@ numbers = st.one_of(
 )
 
 
+@pytest.mark.thorough
 @settings(max_examples=examples(20))
 @given(st.fixed_dictionaries(dict.fromkeys(FIELDS, numbers)))
 def test_no_card_gives_a_line_without_value_and_reason(card: dict[str, Any]) -> None:

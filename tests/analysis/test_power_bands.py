@@ -53,6 +53,7 @@ def test_two_swings_of_one_size_have_half_each(low: float, high: float) -> None:
     assert min(abs(found["peak_hz"] - 0.5), abs(found["peak_hz"] - 4)) < 0.03
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("every_s", [0.1, 0.13, 0.24, 0.45, 0.9])
 @pytest.mark.parametrize("column", ["power_instant_w", "power_average_w"])
 def test_no_rate_of_readings_changes_the_share(every_s: float, column: str) -> None:

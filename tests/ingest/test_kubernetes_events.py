@@ -186,6 +186,7 @@ def test_rules_and_lists_of_codes_are_no_telemetry(shared: Path) -> None:
     assert [takers(path.read_bytes()) for path in rules + lists] == [[]] * 5
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("value", [None, [], {}, 5, "x", 1.5, True, 2**70, -1])
 @pytest.mark.parametrize("name", [*sorted(event()), "metadata", "note", "object"])
 def test_any_value_in_any_field(name: str, value: Any) -> None:

@@ -209,6 +209,7 @@ def test_an_edited_card_replaces_the_old_and_reads_nothing_else(
     assert capsys.readouterr().out.split()[-1] == "3.0"
 
 
+@pytest.mark.thorough
 def test_another_run_id_moves_the_rows(
     capsys: pytest.CaptureFixture[str], steps: str
 ) -> None:

@@ -44,6 +44,7 @@ def test_the_setting_is_used_and_named(
     assert "(setting)" in text
 
 
+@pytest.mark.thorough
 def test_the_card_wins_over_the_setting(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,5 +1,6 @@
 """Every section: with data, without any, and the SQL under its charts."""
 
+from functools import cache
 from typing import Any
 
 import duckdb
@@ -18,6 +19,12 @@ each_section = pytest.mark.parametrize("section", SECTIONS, ids=lambda s: s.name
 ALWAYS = {"method"}
 
 
+@cache
+def whole_pod() -> Frames:
+    """Frames of the pod, made once."""
+    return framed(pod())
+
+
 @each_section
 def test_without_data_a_section_says_what_would_fill_it(
     section: Section, scope: Scope
@@ -31,7 +38,7 @@ def test_without_data_a_section_says_what_would_fill_it(
 
 @each_section
 def test_with_data_a_section_has_no_hint(section: Section, scope: Scope) -> None:
-    content = section.build(framed(pod()), scope)
+    content = section.build(whole_pod(), scope)
     assert content.empty is None
     assert len(content.charts) <= 3
     assert all(len(listing.rows) <= 10 for listing in content.listings)
@@ -41,9 +48,9 @@ def test_with_data_a_section_has_no_hint(section: Section, scope: Scope) -> None
 def test_a_section_reads_no_table_that_it_does_not_list(
     section: Section, scope: Scope
 ) -> None:
-    listed = {t: rows for t, rows in pod().items() if t in section.inputs}
-    whole = section.build(framed(pod()), scope)
-    alone = section.build(framed(listed), scope)
+    listed = Frames({table: whole_pod()[table] for table in section.inputs})
+    whole = section.build(whole_pod(), scope)
+    alone = section.build(listed, scope)
     assert alone.heading == whole.heading
     assert alone.listings == whole.listings
 
@@ -52,7 +59,7 @@ def test_a_section_reads_no_table_that_it_does_not_list(
 def test_the_sql_gives_exactly_the_numbers_of_its_chart(
     section: Section, scope: Scope
 ) -> None:
-    frames = framed(pod())
+    frames = whole_pod()
     lake = duckdb.connect()
     for table in INPUTS:
         lake.register(table.sql_name(), frames[table].collect().to_arrow())
@@ -63,7 +70,7 @@ def test_the_sql_gives_exactly_the_numbers_of_its_chart(
 
 @each_section
 def test_every_chart_says_all_it_must(section: Section, scope: Scope) -> None:
-    for chart in section.build(framed(pod()), scope).charts:
+    for chart in section.build(whole_pod(), scope).charts:
         for words in (
             chart.title,
             chart.summary,
@@ -100,7 +107,7 @@ def test_names_and_tables_are_unique() -> None:
 
 
 def test_findings_carry_their_numbers(scope: Scope) -> None:
-    frames = framed(pod())
+    frames = whole_pod()
     said = {
         section.name: section.build(frames, scope).heading.replace("\u202f", " ")
         for section in SECTIONS
