@@ -1,4 +1,4 @@
-"""Scheduler jobs that belong to no run: read, and in no account."""
+"""Scheduler jobs, or time of them, that are in no account."""
 
 from typing import Final
 
@@ -6,6 +6,7 @@ import polars as pl
 
 from analysis import Frames
 from analysis.attempts import Attempts
+from analysis.interruptions import Interruptions
 from ingest.tables import Jobs
 from reports._blind_spot import BlindSpot
 from reports._numbers import grouped
@@ -30,6 +31,24 @@ def unowned(frames: Frames, _: Scope) -> BlindSpot | None:
         "What jobs without a run were for",
         f"{_belong(states)} ({_said(states)})",
         _MEND,
+    )
+
+
+def hung(frames: Frames, scope: Scope) -> BlindSpot | None:
+    """Return the jobs that run on after a hang: nobody saw for how long they pay."""
+    attempt = ["run_id", "attempt"]
+    hangs = frames[Interruptions].filter(Interruptions.kind.col == "hang")
+    running = scope.of_runs(frames[Attempts]).filter(Attempts.is_running.col)
+    rows = running.join(hangs.select(attempt), on=attempt, how="semi").collect()
+    if rows.is_empty():
+        return None
+    runs = [name(run_id, 30) for run_id in rows["run_id"].unique().sort()]
+    still = "still runs" if len(rows) == 1 else "still run"
+    return BlindSpot(
+        "How long jobs were paid for after they hung",
+        f"{plural(len(rows), 'job')} of {listed(runs)} {still}; what came after the"
+        " last step is in no account",
+        "a job list from after their end",
     )
 
 
