@@ -12,6 +12,7 @@ from reports._numbers import percent
 from reports._section import About, Chart, Spec
 from reports._texts import said_by
 from reports._words import name
+from reports.theme import COLOURS
 
 #: Each measure of ours with the published shares of the same below it.
 _ROWS: Final[tuple[Measure | Peer, ...]] = tuple(
@@ -52,6 +53,12 @@ _ABOUT: Final = About(
     " only the ledger's goodput sees.",
 )
 
+_LEGEND: Final = {
+    "of clock time": COLOURS["productive"],
+    "of what was paid for": COLOURS["paid"],
+    "published": COLOURS["idle"],
+}
+
 _TIPS: Final = (("label", "who"), ("text", "share"), ("told", "is"))
 
 
@@ -77,6 +84,7 @@ def chart(row: dict[str, object]) -> Chart | None:
         sql=_query(run_id),
         about=_ABOUT,
         sample=f"run {name(run_id, 40)}, all attempts",
+        legend=_LEGEND,
     )
 
 

@@ -16,14 +16,14 @@ from reports._section import Scope
 from reports._words import plural
 from reports.dollars import NS_PER_GPU_HOUR, dollars, in_words
 
-#: What each phase is, in a line, and the meaning of its colour.
+#: What each phase is, in a line.
 WORDS: Final = {
-    "hang": ("last completed step to the first sign in a log", "broken"),
-    "detect": ("first sign to the end of the attempt", "broken"),
-    "decide": ("end of the attempt to its resubmission", "waiting"),
-    "requeue": ("resubmission to the next start", "waiting"),
-    "start": ("start to the first new step", "idle"),
-    "recompute": ("steps done again", "stalled"),
+    "hang": "last completed step to the first sign in a log",
+    "detect": "first sign to the end of the attempt",
+    "decide": "end of the attempt to its resubmission",
+    "requeue": "resubmission to the next start",
+    "start": "start to the first new step",
+    "recompute": "steps done again",
 }
 
 

@@ -11,6 +11,7 @@ from reports._ledger_shown import Shown
 from reports._numbers import THIN, duration, grouped
 from reports._partly import partly
 from reports._section import About, Chart, Column, Listing, Scope
+from reports._stop_colours import PHASE_COLOURS
 from reports._words import plural
 from reports.dollars import price_sql
 
@@ -132,7 +133,7 @@ def _query(scope: Scope) -> str:
 def _steps(shown: Sequence[Shown], lost: Shown, unit: Unit) -> pl.DataFrame:
     done, steps = 0, []
     for one in filter(lambda each: each.gpu_ns > 0, shown):
-        steps.append(_bar(one, _loss_shown.WORDS[one.category][1], done, unit))
+        steps.append(_bar(one, PHASE_COLOURS[one.category], done, unit))
         done += one.gpu_ns
     return pl.DataFrame([*steps, _bar(lost, "paid", 0, unit)])
 
@@ -153,7 +154,7 @@ def _cells(row: dict[str, object]) -> tuple[str, ...]:
     phase = str(row["phase"])
     return (
         phase,
-        _loss_shown.WORDS[phase][0],
+        _loss_shown.WORDS[phase],
         _took(row["mean_s"]),
         _took(row["median_s"]),
         f"{row['known']} of {row['stops']}",

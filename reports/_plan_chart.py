@@ -10,8 +10,8 @@ from reports._numbers import significant
 from reports._plan_titles import title
 from reports._plan_words import difference, in_words
 from reports._section import About, Chart
-from reports._words import name, plural
-from reports.theme import Meaning
+from reports._words import listed, name, plural
+from reports.theme import COLOURS, Meaning
 
 #: Lines that are drawn: what a person takes in at once.
 _MOST: Final = 14
@@ -89,8 +89,17 @@ def chart(plan: pl.DataFrame, run_id: str) -> list[Chart]:
             sql=_sql.filled(_SQL, **query, most_times=str(RATIO_MAX)),
             about=_ABOUT,
             sample=f"{lines} of run {name(run_id, 30)}, none beyond {RATIO_MAX} times",
+            legend=_legend(numbers),
         )
     ]
+
+
+def _legend(numbers: pl.DataFrame) -> dict[str, str]:
+    """Return which parts of a plan a colour stands for."""
+    parts: dict[str, list[str]] = {}
+    for section in numbers["section"].unique(maintain_order=True):
+        parts.setdefault(COLOURS[MEANINGS[section]], []).append(section)
+    return {listed(names, len(names)): colour for colour, names in parts.items()}
 
 
 def _numbers(plan: pl.DataFrame) -> pl.DataFrame:

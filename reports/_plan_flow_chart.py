@@ -8,6 +8,7 @@ from reports import _sql
 from reports._numbers import grouped, significant
 from reports._section import About, Chart
 from reports._words import name, plural
+from reports.theme import COLOURS
 
 _SQL: Final = """\
 SELECT flows_per_pair, paths, pairs, method, expected_ratio, p99_ratio
@@ -23,6 +24,12 @@ _ABOUT: Final = About(
     " Comput. 21, 2011), or seeded simulation; the method stands in the table",
     blind_spots="Real hashes are not uniform, flows not equal, and adaptive routing or"
     " packet spraying moves them. No counter of a switch is asked here.",
+)
+
+#: What is drawn of each way to split: its words, column and meaning.
+_CASES: Final = (
+    ("expected", "expected_ratio", "communication"),
+    ("worst of 100", "p99_ratio", "waiting"),
 )
 
 _TIPS: Final = (("label", "flows"), ("text", "load"), ("method", "worked out"))
@@ -58,6 +65,7 @@ def chart(flows: pl.DataFrame, run_id: str) -> list[Chart]:
             about=_ABOUT,
             sample=f"{pairs} pairs over {paths} paths, as the card of run"
             f" {name(run_id, 30)} has them; no measurement",
+            legend={which: COLOURS[meaning] for which, _, meaning in _CASES},
         )
     ]
 
@@ -73,9 +81,6 @@ def _drawn(numbers: pl.DataFrame) -> pl.DataFrame:
             "method": row["method"],
         }
         for row in numbers.to_dicts()
-        for which, column, meaning in (
-            ("expected", "expected_ratio", "communication"),
-            ("worst of 100", "p99_ratio", "waiting"),
-        )
+        for which, column, meaning in _CASES
     ]
     return pl.DataFrame(rows)

@@ -1,7 +1,9 @@
-"""Colours of whose an interruption is."""
+"""Colours of whose an interruption is, and of its phases."""
 
 from collections.abc import Iterable
 from typing import Final
+
+from reports.theme import COLOURS
 
 #: Whose a stop is: shades of the colour that means broken, from ours to unknown.
 CATEGORY_COLOURS: Final = {
@@ -14,6 +16,17 @@ CATEGORY_COLOURS: Final = {
     "user": "#39424f",
     "scheduler": "#6b7684",
     "unattributed": "#d3d8de",
+}
+
+#: Each phase of a stop, in every chart: what is done again as in the ledger, what is
+#: broken in lighter shades.
+PHASE_COLOURS: Final = {
+    "hang": "#b3523d",
+    "detect": "#cf8775",
+    "decide": "#e9c6bd",
+    "requeue": COLOURS["waiting"],
+    "start": COLOURS["idle"],
+    "recompute": COLOURS["broken"],
 }
 
 

@@ -9,9 +9,9 @@ from reports import _sql
 from reports._numbers import duration
 from reports._runs import MOST_ROWS
 from reports._section import About, Chart, Scope
+from reports._stop_colours import PHASE_COLOURS
 from reports._texts import named, said_by
 from reports._words import plural
-from reports.theme import COLOURS
 
 _SQL: Final = """\
 SELECT run_id, attempt, stop, $columns
@@ -34,14 +34,13 @@ _ABOUT: Final = About(
     blind_spots="Stops whose last step or first new step is not known are left out.",
 )
 
-#: From the last step before a stop to the first after it, in order. What follows the
-#: hang is part of what is broken, in lighter shades.
+#: From the last step before a stop to the first after it, in order.
 _PHASES: Final = {
-    "hang": ("last step to first sign", COLOURS["broken"]),
-    "detect": ("first sign to end of attempt", "#c4715c"),
-    "decide": ("end to requeue", "#e9c6bd"),
-    "requeue": ("waiting for nodes", COLOURS["waiting"]),
-    "start": ("start to first new step", COLOURS["idle"]),
+    "hang": ("last step to first sign", PHASE_COLOURS["hang"]),
+    "detect": ("first sign to end of attempt", PHASE_COLOURS["detect"]),
+    "decide": ("end to requeue", PHASE_COLOURS["decide"]),
+    "requeue": ("waiting for nodes", PHASE_COLOURS["requeue"]),
+    "start": ("start to first new step", PHASE_COLOURS["start"]),
 }
 
 _TIPS: Final = (("label", "run and attempt"), ("part", "phase"), ("text", "took"))

@@ -90,9 +90,12 @@ def largest(rows: pl.DataFrame, column: str) -> float:
 
 
 def meanings(field: str, present: Iterable[str]) -> alt.Color:
-    """Return the colours of meanings, without a legend: bars carry their names."""
+    """Return the colours of meanings, without a legend: bars carry their names.
+
+    What is no meaning is a colour itself.
+    """
     found = list(present)
-    scale = alt.Scale(domain=found, range=[COLOURS[meaning] for meaning in found])
+    scale = alt.Scale(domain=found, range=[COLOURS.get(one, one) for one in found])
     return alt.Color(f"{field}:N", scale=scale, legend=None)
 
 
