@@ -7,6 +7,7 @@ import polars as pl
 from analysis._energy_measure import integrate
 from analysis._energy_names import identity, is_global
 from analysis._energy_segments import Bridges
+from analysis._host_names import host_names, spelled_alike
 from ingest.tables import PowerSamples
 from ingest.times import SECOND_NS
 
@@ -90,7 +91,9 @@ def windows_of_nodes(
         sampled, the coverage that of the least covered.
     """
     boards = samples.filter(PowerSamples.level.col == "gpu_board")
-    gpus = boards.select("cluster", "host", gpu="gpu_uuid").unique().collect()
+    seen = boards.select("cluster", "host", gpu="gpu_uuid").unique().collect()
+    names = host_names([windows.lazy(), seen.lazy()])
+    gpus = spelled_alike(seen.lazy(), names).unique().collect()
     apart = (
         windows.join(gpus, on=["cluster", "host"])
         .sort("w", "gpu")
