@@ -18,7 +18,7 @@ from pipeline.logs import harmless
 from pipeline.reporting import prices_of
 from pipeline.settings import Settings
 from reports._numbers import THIN
-from reports._plan_words import difference, in_words, priced
+from reports._plan_words import beside, priced
 from reports.dollars import in_words as usd_in_words
 from reports.dollars import price_of, rate_in_words
 
@@ -136,11 +136,9 @@ def _cut(text: str, room: int) -> str:
 
 def _line(row: dict[str, object]) -> dict[str, str]:
     """Return a line; one without value says what it waits for in place of a formula."""
-    unit = str(row["unit"])
-    value, usd = _value(row["value"], unit), _usd(row["usd"])
-    found = row["measured"]
-    apart = _plain(difference(_number(row["difference_ratio"])))
-    measured = "" if found is None else f"{_value(found, unit)} ({apart})"
+    value, found, apart = map(_plain, beside(row))
+    usd = _usd(row["usd"])
+    measured = "" if row["measured"] is None else f"{found} ({apart})"
     is_open = row["value"] is None and row["note"]
     return {
         "name": str(row["name"]),
@@ -148,14 +146,6 @@ def _line(row: dict[str, object]) -> dict[str, str]:
         "measured": measured.removesuffix(f" ({_DASH})"),
         "formula": str(row["note"] if is_open else row["formula"]),
     }
-
-
-def _number(value: object) -> float | None:
-    return value if isinstance(value, float) else None
-
-
-def _value(value: object, unit: str) -> str:
-    return _plain(in_words(_number(value), unit))
 
 
 def _usd(value: object) -> str:

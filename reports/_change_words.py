@@ -86,7 +86,8 @@ def of(row: Mapping[str, Any]) -> Words:
 def points(share: float, *, sign: bool = True) -> str:
     """Return a difference of shares in percentage points."""
     plus = "+" if sign and share > 0 else ""
-    return f"{plus}{significant(100 * share, 2)}{THIN}points"
+    before = "\N{MINUS SIGN}" if share < 0 else plus
+    return f"{before}{significant(abs(100 * share), 2)}{THIN}points"
 
 
 def _either(noise: float | None, speak: Callable[[float], str]) -> str:

@@ -1,14 +1,14 @@
 """What was measured over what was planned, line by line."""
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
 import polars as pl
 
 from reports import _sql
 from reports._numbers import significant
 from reports._plan_titles import title
-from reports._plan_words import difference, in_words
+from reports._plan_words import beside
 from reports._section import About, Chart
 from reports._words import listed, name, plural
 from reports.theme import COLOURS, Meaning
@@ -118,12 +118,15 @@ def _drawn(numbers: pl.DataFrame, plan: pl.DataFrame) -> pl.DataFrame:
             "label": title(row["name"]),
             "meaning": MEANINGS[row["section"]],
             "value": row["ratio"],
-            "text": difference(row["ratio"] - 1),
             "brief": significant(row["ratio"], 2),
-            "planned": in_words(row["value"], row["unit"]),
-            "found": in_words(row["measured"], row["unit"]),
+            **_said(row),
             "basis": basis[row["name"]],
         }
         for row in numbers.to_dicts()
     ]
     return pl.DataFrame(rows)
+
+
+def _said(row: dict[str, Any]) -> dict[str, str]:
+    words = beside(row | {"difference_ratio": row["ratio"] - 1})
+    return dict(zip(("planned", "found", "text"), words, strict=True))

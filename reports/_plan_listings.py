@@ -11,7 +11,7 @@ import polars as pl
 from reports import _sql
 from reports._plan_tables import TABLES, Shown
 from reports._plan_titles import title
-from reports._plan_words import difference, in_words
+from reports._plan_words import beside, in_words
 from reports._runs import MOST_ROWS
 from reports._section import Column, Listing, Notes
 from reports._words import listed, plural
@@ -86,9 +86,7 @@ def _measured(plan: pl.DataFrame, run_id: str) -> Listing:
         rows=[
             (
                 title(row["name"]),
-                in_words(row["value"], row["unit"]),
-                in_words(row["measured"], row["unit"]),
-                difference(row["difference_ratio"]),
+                *beside(row),
                 row["measured_from"],
             )
             for row in shown.iter_rows(named=True)
@@ -130,7 +128,7 @@ def _more(count: int) -> str:
 
 
 def _row(row: Mapping[str, Any]) -> tuple[str, ...]:
-    usd, value = row["usd"], in_words(row["value"], row["unit"])
+    usd, value = row["usd"], in_words(row["value"], row["unit"], row["name"])
     return (
         title(row["name"]),
         *((_DASH, value) if row["is_seen"] else (value, _DASH)),

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from decimal import Decimal
 from fractions import Fraction
-from typing import Final
+from typing import Any, Final
 
 import polars as pl
 
@@ -30,8 +30,31 @@ _WHOLE_BELOW: Final = 1e6
 #: Below this a quantity is read by its exponent, too: less than a nanosecond.
 _TINY: Final = 1e-9
 
-#: Units that stand behind a number with k, M or G.
-_COMPACT: Final = ("B", "B/s", "W", "J")
+#: Units that stand behind a number with a letter, from a thousand on, so that numbers
+#: of one row read alike.
+_LETTERED: Final = ("B", "B/s", "W", "J")
+_LETTERS: Final = ("", "k", "M", "G", "T", "P")
+_THOUSAND: Final = 1000
+
+#: Lines that are shares of a whole, read as percentages.
+_SHARES: Final = frozenset(
+    {
+        "best_waste",
+        "bubble_of_ideal",
+        "bubble_of_step",
+        "communication_sm_share",
+        "data_store_share",
+        "interval_waste",
+        "mfu",
+        "unsharded_memory_share",
+    }
+)
+
+#: A year of arXiv papers and of calendars on average. [s]
+_YEAR_S: Final = 365.25 * 86_400
+
+#: Below this many years a shorter unit says it.
+_YEARS_FROM: Final = 2
 
 
 def priced(rows: pl.DataFrame, prices: Mapping[str, Price]) -> pl.DataFrame:
@@ -69,19 +92,44 @@ def _usd(value: float | None, unit: str, price: Price) -> float | None:
     return None if amount is None or amount > _MOST_USD else float(amount)
 
 
-def in_words(value: float | None, unit: str) -> str:
-    """Return a value with its unit as a person would say it."""
+def in_words(value: float | None, unit: str, line: str = "") -> str:
+    """Return a value with its unit as a person would say it.
+
+    Args:
+        value: The value; None where there is none.
+        unit: Its unit.
+        line: Name of its line, some of which are shares.
+    """
     if value is None:
         return "\N{EN DASH}"
+    if unit == "years" and 0 <= value < _YEARS_FROM:
+        value, unit = value * _YEAR_S, "s"
     if unit == _GPU_TIME:
         return _gpu_time(value)
     if unit == "s":
         return duration(value * SECOND_NS) if _is_plain(value) else _precise(value, "s")
-    if unit in _COMPACT:
-        amount = compact(value) if _is_plain(value) else _exponent(value)
-        apart = "" if amount[-1].isalpha() else THIN
-        return f"{amount}{apart}{unit}"
-    return _compact(value) if unit == "1" else f"{_compact(value)}{THIN}{unit}"
+    if unit in _LETTERED:
+        return _lettered(value, unit)
+    if unit != "1":
+        return f"{_compact(value)}{THIN}{unit}"
+    return _plain_number(value, is_share=line in _SHARES)
+
+
+def _plain_number(value: float, *, is_share: bool) -> str:
+    """Return a number without unit, a share in percent."""
+    if is_share and value < _WHOLE_BELOW:
+        return percent(value)
+    return f"<{THIN}{_SMALL}" if 0 < value < _SMALL else _compact(value)
+
+
+def _lettered(value: float, unit: str) -> str:
+    """Return an amount with the letter of its thousands, of three digits."""
+    if not _is_plain(value):
+        return _precise(value, unit)
+    amount, place = float(f"{value:.2e}"), 0
+    while abs(amount) >= _THOUSAND and place < len(_LETTERS) - 1:
+        amount, place = amount / _THOUSAND, place + 1
+    return f"{significant(amount)}{THIN}{_LETTERS[place]}{unit}"
 
 
 def _is_plain(value: float) -> bool:
@@ -125,3 +173,19 @@ def difference(ratio: float | None) -> str:
         return "as planned"
     sign = "+" if ratio > 0 else "\N{MINUS SIGN}"
     return f"{sign}{percent(abs(ratio))}"
+
+
+def beside(row: Mapping[str, Any]) -> tuple[str, str, str]:
+    """Return what was planned, what was measured, and how far apart they are.
+
+    Args:
+        row: A line of a plan.
+    """
+    planned, found = (
+        in_words(row[column], row["unit"], row["name"])
+        for column in ("value", "measured")
+    )
+    # a difference below the digits that are shown is none to a reader
+    is_alike = planned == found and found != "\N{EN DASH}"
+    ratio = 0.0 if is_alike else row["difference_ratio"]
+    return planned, found, difference(ratio)

@@ -126,7 +126,9 @@ def _furthest(plan: pl.DataFrame) -> str:
     )
     order = (pl.col("measured") / pl.col("value")).log().abs()
     for row in own.sort(order, descending=True, maintain_order=True).to_dicts()[:1]:
-        found, planned = (in_words(row[k], row["unit"]) for k in ("measured", "value"))
+        found, planned = (
+            in_words(row[k], row["unit"], row["name"]) for k in ("measured", "value")
+        )
         apart = difference(row["difference_ratio"])
         line = title(row["name"])
         return f"{line}: {found} where {planned} was planned ({apart})."

@@ -11,7 +11,7 @@ from analysis.flow_collisions import FlowCollisions
 from analysis.plans import Plans
 from reports._plan_tables import TABLES
 from reports._plan_titles import title
-from reports._plan_words import difference, in_words, priced
+from reports._plan_words import beside, difference, in_words, priced
 from reports._section import Content, Scope
 from reports.dollars import Price
 from reports.plan import SECTION
@@ -135,6 +135,31 @@ def _of_all(scope: Scope) -> Any:
 )
 def test_numbers_in_words(value: float | None, unit: str, words: str) -> None:
     assert plain(in_words(value, unit)) == words
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "line", "words"),
+    [
+        (7_900.0, "W", "gpu_power", "7.90 kW"),  # beside 11.2 kW
+        (6.48e12, "B", "checkpoint_size", "6.48 TB"),
+        (999_700.0, "J", "run_energy", "1.00 MJ"),
+        (0.445, "1", "mfu", "44.5 %"),
+        (0.0964, "1", "interval_waste", "9.6 %"),
+        (4.51e-6, "1", "expected_interruptions", "< 0.0001"),
+        (4.56e-5, "years", "one_gpu_years", "24.0 min"),
+        (431.0, "years", "one_gpu_years", "431 years"),
+    ],
+)
+def test_units_are_alike_in_a_row(
+    value: float, unit: str, line: str, words: str
+) -> None:
+    assert plain(in_words(value, unit, line)) == words
+
+
+def test_a_difference_below_the_digits_is_none() -> None:
+    row = {"name": "step_time", "unit": "s", "value": 2.4, "measured": 2.4026}
+    told = beside(row | {"difference_ratio": 0.0011})
+    assert [plain(one) for one in told] == ["2.40 s", "2.40 s", "as planned"]
 
 
 def test_differences_in_words() -> None:
