@@ -162,7 +162,7 @@ def test_what_is_no_row_is_refused_by_its_rule(line: str, rule: str) -> None:
     assert refused(batches_of(HEADER, line)) == [("line 2", rule)]
 
 
-@pytest.mark.parametrize("cell", ["45", "1:30", "9" * 12, "9999999 d", "soon"])
+@pytest.mark.parametrize("cell", ["45", "1:30", "9" * 12, "soon"])
 def test_a_duration_without_a_unit_is_not_guessed(cell: str) -> None:
     batches = batches_of("start,duration,cause", f"2026-03-01 22:46,{cell},y")
     assert refused(batches) == [("line 2", "duration|unit")]

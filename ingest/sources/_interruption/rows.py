@@ -4,7 +4,7 @@ from typing import Final
 
 import polars as pl
 
-from ingest.sources._interruption import words
+from ingest.sources._interruption import reasons, words
 from ingest.sources._interruption.columns import UNITS
 from ingest.sources._slurm.sacct_hosts import expand
 from ingest.sources._source import RAW_CHARACTERS, Batch, Reading, Refusal
@@ -32,7 +32,7 @@ _HINTS: Final = {
     "start_ns|required": "a date and a time as 2026-03-01 22:46",
     "start_ns|time": "a date and a time as 2026-03-01 22:46",
     "end_ns|time": "a date and a time as 2026-03-01 22:46",
-    "duration|unit": "a unit, in the name of the column (duration_min) or as 45 min",
+    **reasons.HINTS,
     "end_ns|order": "an end that is not before its start",
     "planned|word": "yes, no, planned or unplanned",
     "node_list": "nodes separated by commas, or a list as node[01-04,07]",
@@ -59,7 +59,7 @@ def rows_of(cells: pl.DataFrame, unit: str | None, reading: Reading) -> Batch:
     second = _instant("end", reading, "latest")
     told = pl.when((end < start) & (second >= start)).then(second).otherwise(end)
     ended = timed.with_columns(end_ns=told).with_columns(
-        end_ns=pl.coalesce(end, start + pl.col("length_ns")), rule=_rule()
+        end_ns=pl.coalesce(end, start + pl.col("length_ns")), rule=_rule(unit)
     )
     bad = ended.drop_nulls("rule").select("place", "rule", "raw")
     refused = tuple(
@@ -73,12 +73,17 @@ def rows_of(cells: pl.DataFrame, unit: str | None, reading: Reading) -> Batch:
 
 def _instant(name: str, reading: Reading, repeated: Repeated = "earliest") -> pl.Expr:
     """Return the instant of a cell, null where it is none. [ns]"""
-    text = pl.col(name)
-    stamp = pl.when(text.str.contains(_STAMP)).then(text)
-    full = stamp.str.replace(r"^(\S{10}[T ][0-9]{2}:[0-9]{2})($|[^:])", "${1}:00${2}")
+    text, full = pl.col(name), _full(name)
     epoch = pl.when(text.str.contains(_EPOCH)).then(text).cast(pl.Int64)
     zoned = full.str.replace(r" ?UTC$", "Z")
     return pl.coalesce(iso_ns(zoned, reading.zone, repeated), epoch * SECOND_NS)
+
+
+def _full(name: str) -> pl.Expr:
+    """Return a stamp to the second, null where a cell is none."""
+    text = pl.col(name)
+    stamp = pl.when(text.str.contains(_STAMP)).then(text)
+    return stamp.str.replace(r"^(\S{10}[T ][0-9]{2}:[0-9]{2})($|[^:])", "${1}:00${2}")
 
 
 def _naive(name: str) -> pl.Expr:
@@ -122,18 +127,18 @@ def _hosts(cells: pl.DataFrame) -> pl.Series:
     return pl.Series("hosts", lists, dtype=pl.List(pl.String))
 
 
-def _rule() -> pl.Expr:
+def _rule(unit: str | None) -> pl.Expr:
     """Return the rule that a row breaks, null where it breaks none."""
     start, end = pl.col("start_ns"), pl.col("end_ns")
     return (
         pl.when(pl.col("start").is_null())
         .then(pl.lit("start_ns|required"))
         .when(start.is_null())
-        .then(pl.lit("start_ns|time"))
+        .then(reasons.no_time("start", _full("start"), _naive("start")))
         .when(pl.col("end").is_not_null() & end.is_null())
-        .then(pl.lit("end_ns|time"))
+        .then(reasons.no_time("end", _full("end"), _naive("end")))
         .when(pl.col("duration").is_not_null() & pl.col("length_ns").is_null())
-        .then(pl.lit("duration|unit"))
+        .then(reasons.no_length(unit))
         .when(end < start)
         .then(pl.lit("end_ns|order"))
         .when(pl.col("is_planned").is_null())

@@ -1,10 +1,11 @@
 """Fields of Slurm's listings of jobs, by the names that sacct has, and their rules."""
 
 from typing import Final
+from zoneinfo import ZoneInfo
 
 import polars as pl
 
-from ingest.sources._slurm.cells import given
+from ingest.sources._slurm.cells import given, instant
 from ingest.sources._slurm.states import OPEN
 
 #: Fields that are read; the others of a listing are skipped.
@@ -45,6 +46,8 @@ TIMES: Final = {
 #: What was expected where a rule is broken.
 HINTS: Final = {
     "time": "times as 2025-01-15T10:00:00, seconds since the epoch, or Unknown",
+    "time|no_such_time": "hours that the zone has: clocks went past one; a wrong zone"
+    " would explain it",
     "end_ns|order": "an end that is not before its start",
     "node_list": "a list such as node[01-04,07], not cut (sacct --parsable2) and"
     " with those before it not of millions of nodes",
@@ -64,6 +67,10 @@ def rule() -> pl.Expr:
         given(field).is_not_null() & pl.col(name).is_null()
         for name, field in TIMES.items()
     )
+    skipped = pl.any_horizontal(
+        pl.col(name).is_null() & instant(field, ZoneInfo("UTC")).is_not_null()
+        for name, field in TIMES.items()
+    )
     is_over = ~pl.col("state").is_in(OPEN)
     return (
         pl.when(pl.col("JobID").fill_null("") == "")
@@ -72,6 +79,8 @@ def rule() -> pl.Expr:
         .then(pl.lit("job_id_cut"))
         .when(pl.col("state").fill_null("") == "")
         .then(pl.lit("state_missing"))
+        .when(skipped)
+        .then(pl.lit("time|no_such_time"))
         .when(wrong_time)
         .then(pl.lit("time"))
         .when(is_over & (pl.col("end_ns") < pl.col("start_ns")))
