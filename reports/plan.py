@@ -16,6 +16,7 @@ from reports import (
     _plan_size_chart,
 )
 from reports._numbers import percent, significant
+from reports._plan_reasons import reasons
 from reports._plan_seen import with_origin
 from reports._plan_titles import title
 from reports._plan_words import difference, in_words, priced
@@ -49,7 +50,12 @@ def build(frames: Frames, scope: Scope) -> Content:
     others = [one for one in plans["run_id"].unique().sort() if one != run_id]
     return Content(
         heading=_heading(plan, scope),
-        paragraphs=[*_about(plan), *_flows(flows, plan), *_others(run_id, others)],
+        paragraphs=[
+            *_about(plan),
+            *reasons(plan, AS_PLANNED),
+            *_flows(flows, plan),
+            *_others(run_id, others),
+        ],
         charts=[
             *_plan_chart.chart(plan, run_id),
             *_plan_flow_chart.chart(flows, run_id),

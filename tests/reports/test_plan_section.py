@@ -34,7 +34,8 @@ def test_the_finding_is_the_step_and_what_it_costs(scope: Scope) -> None:
         "A step takes 1.25 s where 1.00 s was planned (+25.0 %), 1.67 USD more over"
         " all planned steps."
     )
-    measured, told, flows = content.paragraphs
+    measured, told, why, flows = content.paragraphs
+    assert "Data parallel: time: times as traced contain waiting" in why
     assert plain(measured) == (
         "7 lines were measured, too: 2 of them within 3.0 % of the plan."
     )
@@ -86,7 +87,6 @@ def test_what_telemetry_told_was_not_planned(scope: Scope) -> None:
     changed = {"step_time": lake, "step": lake, "run": after}
     rows = [row | changed.get(str(row["name"]), {}) for row in plan(RUN)[Plans]]
     content = built(scope, rows)
-    # 0.2 s where 0.08 s was planned is further away than 4.48 kW for 5.6
     assert plain(content.heading) == (
         "Data parallel: time: 200 ms where 80.0 ms was planned (2.5 times)."
     )
