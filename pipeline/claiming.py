@@ -21,9 +21,13 @@ from pipeline.settings import Settings
 from reports._claim_parts import NOT_KNOWN, second
 from reports._code_words import code
 from reports._section import Scope
+from reports._words import name
 
 #: Incidents that a message lists.
 _MOST_LISTED: Final = 8
+
+#: Characters of a host's name in a message.
+_MOST_OF_A_HOST: Final = 40
 
 
 def write_claim(
@@ -102,7 +106,8 @@ def _listed(rows: pl.DataFrame) -> str:
 def _named(row: Mapping[str, Any]) -> str:
     when = NOT_KNOWN if row["first_ns"] is None else second(row["first_ns"])
     what = code(row["root_source"], row["root_code"], row["name"])
-    return f"{row['incident_id']} ({what}, {row['host'] or 'no node'}, {when})"
+    host = name(row["host"], _MOST_OF_A_HOST) if row["host"] else "no node"
+    return f"{row['incident_id']} ({what}, {host}, {when})"
 
 
 def _quotes(frames: Frames, incident_id: str) -> dict[str, Quotes]:

@@ -7,7 +7,7 @@ import polars as pl
 from analysis import Frames
 from analysis.attempts import Attempts
 from analysis.interruptions import Interruptions
-from ingest.tables import Jobs
+from ingest.tables import Jobs, RunCards
 from reports._blind_spot import BlindSpot
 from reports._numbers import grouped
 from reports._section import Scope
@@ -31,6 +31,33 @@ def unowned(frames: Frames, _: Scope) -> BlindSpot | None:
         "What jobs without a run were for",
         f"{_belong(states)} ({_said(states)})",
         _MEND,
+    )
+
+
+def disputed(frames: Frames, _: Scope) -> BlindSpot | None:
+    """Return the jobs that several run cards list: the first run has them all."""
+    listed_by = frames[RunCards].select(
+        "run_id", "cluster", job_id=RunCards.job_ids.col.str.split(",")
+    )
+    jobs = (
+        listed_by.explode("job_id")
+        .with_columns(pl.col("job_id").str.strip_chars())
+        .filter(pl.col("job_id") != "")
+        .group_by("cluster", "job_id")
+        .agg(pl.col("run_id").unique().sort())
+        .filter(pl.col("run_id").list.len() > 1)
+        .sort("cluster", "job_id")
+        .collect()
+    )
+    if jobs.is_empty():
+        return None
+    runs = [name(run, 30) for run in jobs["run_id"].explode().unique().sort()]
+    told = listed([name(job, 20) for job in jobs["job_id"]])
+    return BlindSpot(
+        "Which run jobs are of that several run cards list",
+        f"{plural(jobs.height, 'job')} ({told})"
+        f" in the cards of {listed(runs)}; each counts for the first of its runs alone",
+        "name a job in the card of its own run only",
     )
 
 

@@ -20,6 +20,7 @@ _LOOKS: Final[tuple[Callable[[Frames, Scope], BlindSpot | None], ...]] = (
     _blind_work.unpaid,
     _blind_work.workers,
     _blind_jobs.unowned,
+    _blind_jobs.disputed,
     _blind_jobs.hung,
     _blind_periods.apart,
     _blind_periods.outside,

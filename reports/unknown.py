@@ -19,6 +19,7 @@ from ingest.tables import (
     Jobs,
     Operations,
     PowerSamples,
+    RunCards,
     StepTimings,
 )
 from reports import _blind_spots, _coverage_chart
@@ -104,6 +105,7 @@ SECTION: Final = Section(
         Failures,
         PowerSamples,
         Jobs,
+        RunCards,
         StepTimings,
         Operations,
     ),
