@@ -115,7 +115,11 @@ def _by_who_acts(run: _Run) -> Iterator[Repair]:
             stopped=_stopped(mine.height, run),
         )
         causes = mine.select(cause=pl.coalesce("component", "category")).to_series()
-        told = "" if (do, who) == _UNKNOWN else f" ({_causes.caused(causes)})"
+        # a cause that the action names already is not said again
+        is_said = (do, who) == _UNKNOWN or set(causes) <= {mine["category"][0]} - {
+            *CLAIMABLE
+        }
+        told = "" if is_said else f" ({_causes.caused(causes)})"
         yield _repair(f"{what}{told}", who, phases, mine.height, run)
 
 

@@ -173,8 +173,8 @@ def test_stops_are_told_by_who_acts_and_add_up(scope: Scope) -> None:
             2.5 * 3,
         ),
         ("find what stopped the run once: no log explains it", 2.5 * 1.5),
-        ("fix the application that stopped the run once (1 by user)", 2.5 * 1.5),
-        ("fix the software that stopped the run 2 times (2 by software)", 2.5 * 3),
+        ("fix the application that stopped the run once", 2.5 * 1.5),
+        ("fix the software that stopped the run 2 times", 2.5 * 3),
         (
             (
                 "have nodes ready for a restart: requeue is 66.7 % of what"
