@@ -16,9 +16,6 @@ BLANKS: Final = (
     "Contact for questions",
 )
 
-#: What a GPU is known by, as the page asks after it.
-_IDENTITIES: Final = {"serial": "serial", "uuid": "UUID", "pci": "PCI address"}
-
 
 def part(facts: Facts, scope: Scope) -> Part:
     """Return what is asked for: a credit, a repair and an answer.

@@ -12,14 +12,10 @@ a row.
 from collections.abc import Iterable, Iterator
 from typing import BinaryIO, Final
 
-from ingest.sources._lines import blocks
-from ingest.sources._lines_csv import names_of
-from ingest.sources._lines_json import head_records
 from ingest.sources._source import Batch, Head, Reading, Source
-from ingest.sources._typed.parquet import MAGIC, read_cells
-from ingest.sources._typed.rows import batch
+from ingest.sources._typed.parquet import MAGIC
 from ingest.sources._typed.shape import Shape
-from ingest.sources._typed.text import read_text
+from ingest.sources._typed.table import read_table, text_fits
 from ingest.tables import DataReads, StepTimings
 
 #: Other names of the columns, each with one meaning only: `start` may be a time, and
@@ -69,8 +65,7 @@ def recognizes(head: Head) -> bool:
     """Return whether the file has the columns, under any of their names."""
     if head.data.startswith(MAGIC):
         return _fits(head.columns)
-    header = head.text.lstrip().split("\n", 1)[0]
-    return _fits(names_of(header)) or any(_fits(one) for one in head_records(head))
+    return text_fits(head, _fits)
 
 
 def _fits(names: Iterable[str]) -> bool:
@@ -84,12 +79,7 @@ def read(stream: BinaryIO, reading: Reading) -> Iterator[Batch]:
     Raises:
         UnreadableFileError: If a required column is missing.
     """
-    start = stream.read(len(MAGIC))
-    if start != MAGIC:
-        yield from read_text(blocks(stream, start), READS, reading)
-        return
-    for cells, passed_over in read_cells(stream, READS, reading):
-        yield batch(cells, READS, reading, passed_over.refused, passed_over.columns)
+    return read_table(stream, READS, reading)
 
 
 SOURCE: Final = Source(

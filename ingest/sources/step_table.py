@@ -12,14 +12,10 @@ in quotes but cannot hold a line break, and the last line may lack its end (RFC 
 from collections.abc import Iterator
 from typing import BinaryIO, Final
 
-from ingest.sources._lines import blocks
-from ingest.sources._lines_csv import names_of
-from ingest.sources._lines_json import head_records
 from ingest.sources._source import Batch, Head, Reading, Source
 from ingest.sources._steps.columns import REQUIRED, STEPS
-from ingest.sources._typed.parquet import MAGIC, read_cells
-from ingest.sources._typed.rows import batch
-from ingest.sources._typed.text import read_text
+from ingest.sources._typed.parquet import MAGIC
+from ingest.sources._typed.table import read_table, text_fits
 from ingest.tables import StepTimings
 
 
@@ -31,10 +27,7 @@ def recognizes(head: Head) -> bool:
     """
     if head.data.startswith(MAGIC):
         return not head.columns or set(head.columns).issuperset(REQUIRED)
-    header = head.text.lstrip().split("\n", 1)[0]
-    return set(names_of(header)).issuperset(REQUIRED) or any(
-        record.keys() >= set(REQUIRED) for record in head_records(head)
-    )
+    return text_fits(head, frozenset(REQUIRED).issubset)
 
 
 def read(stream: BinaryIO, reading: Reading) -> Iterator[Batch]:
@@ -43,12 +36,7 @@ def read(stream: BinaryIO, reading: Reading) -> Iterator[Batch]:
     Raises:
         UnreadableFileError: If a required column is missing.
     """
-    start = stream.read(len(MAGIC))
-    if start != MAGIC:
-        yield from read_text(blocks(stream, start), STEPS, reading)
-        return
-    for cells, passed_over in read_cells(stream, STEPS, reading):
-        yield batch(cells, STEPS, reading, passed_over.refused, passed_over.columns)
+    return read_table(stream, STEPS, reading)
 
 
 SOURCE: Final = Source(

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from ingest.errors import UnreadableFileError
 from ingest.sources import SOURCES, Batch, Head, Reading, step_table
 from ingest.sources._lines import blocks
+from ingest.sources._typed import table
 from ingest.tables import DataReads, StepTimings
 from tests.ingest.readings import held, reading, records, refused, repairs, rows
 
@@ -261,7 +262,7 @@ def test_blocks_of_any_size_give_the_same_rows(
 ) -> None:
     data = encode([step(step=n, note="x") for n in range(20)], encoding)
     whole = read(data)
-    monkeypatch.setattr(step_table, "blocks", partial(blocks, size=64))
+    monkeypatch.setattr(table, "blocks", partial(blocks, size=64))
     pieces = read(data)
     assert len(pieces) > len(whole)
     assert steps(pieces) == steps(whole)

@@ -123,11 +123,8 @@ class Maker:
         is_untimed = pl.col("at") == UNTIMED
         time_ns = pl.when(is_untimed).then(self._reading.modified_ns).otherwise("at")
         is_power = table is PowerSamples
-        copies = pl.when(pl.col("copies") > 0).then("copies")
-        of_gpu = {
-            "level": pl.lit("gpu_board"),
-            PowerSamples.series_count.name: copies.cast(pl.Int64),
-        }
+        copies = pl.when(pl.col("copies") > 0).then("copies").cast(pl.Int64)
+        of_gpu = {"level": pl.lit("gpu_board"), PowerSamples.series_count.name: copies}
         return wide.with_columns(
             cluster=pl.lit(self._reading.cluster),
             time_ns=time_ns.cast(pl.Int64),
