@@ -38,6 +38,7 @@ _SCHEMA: Final[dict[str, pl.DataType]] = {
     "kind": pl.String(),
     "result_key": pl.String(),
     "replaced_ns": pl.Int64(),
+    "content": pl.String(),
 }
 
 
@@ -57,6 +58,8 @@ class Part:
         fingerprint: Hash of the names and types of its columns.
         kind: What its rows are.
         result_key: Hash of all that a result was computed from.
+        content: What stands for its rows where they came from other parts; None where
+            its path does. See ingest.identity.
     """
 
     table: str
@@ -70,6 +73,7 @@ class Part:
     fingerprint: str
     kind: Kind = "raw"
     result_key: str | None = None
+    content: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +170,9 @@ def _decode(data: bytes) -> Manifest:
     labels = pl.read_parquet_metadata(io.BytesIO(data))
     if labels["format"] != _FORMAT:
         raise ValueError(labels["format"])
-    frame = pl.read_parquet(io.BytesIO(data)).match_to_schema(_SCHEMA)
+    written = pl.read_parquet(io.BytesIO(data))
+    # lakes that were never compacted may have been written before there was a content
+    frame = written.match_to_schema(_SCHEMA, missing_columns={"content": "insert"})
     frame = frame.with_columns(pl.col(_FILES).list.join(_COMMA))
     states = frame.partition_by("state", as_dict=True, include_key=False)
 

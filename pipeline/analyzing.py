@@ -10,6 +10,7 @@ import polars as pl
 
 from analysis import ANALYSES, Analysis, Frames
 from ingest.errors import SettingError
+from ingest.identity import identity_of
 from ingest.lake import Snapshot, Writer, snapshot
 from ingest.tables import RunCards, Table
 from pipeline._work import RUN, Scope, Work
@@ -108,7 +109,7 @@ def _within(frame: pl.LazyFrame, table: type[Table], scope: Scope) -> pl.LazyFra
 
 def _result_key(analysis: Analysis, thresholds: Mapping[str, float], work: Work) -> str:
     inputs = {
-        table.sql_name(): sorted(part.path for part in work.parts_of(table))
+        table.sql_name(): identity_of(work.parts_of(table))
         for table in analysis.inputs
     }
     schemas = {
