@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import polars as pl
 
@@ -30,6 +30,13 @@ _DAY: Final = "_day"
 #: Parts that are written at a time: a disk that is told to sync several files at once
 #: does so together. [1]
 _WRITERS: Final = 8
+
+
+class Place(NamedTuple):
+    """Whose day a rollup is of: a run or a cluster, and a UTC day as YYYY-MM-DD."""
+
+    owner: str
+    day: str
 
 
 def write(
@@ -66,6 +73,24 @@ def write(
             path.unlink(missing_ok=True)
         raise
     return [replace(part, kind=kind, result_key=result_key) for part in parts]
+
+
+def write_rollup(
+    root: Path, table: type[Table], frame: pl.DataFrame, place: Place, result_key: str
+) -> Part:
+    """Write what is kept of a day as one part, sorted and synced; it may be empty.
+
+    Args:
+        root: The lake's folder.
+        table: Table that the rows are of.
+        frame: Rows with the table's columns.
+        place: Whose day it is.
+        result_key: Hash of all that it was computed from.
+    """
+    path = _new_path(table, place.day)
+    _disk.make_folders([(root / path).parent])
+    part = _write_day(root, table, path, place.day, frame.sort(table.key))
+    return replace(part, kind="rollup", result_key=result_key, owner=place.owner)
 
 
 def _new_path(table: type[Table], day: str | None) -> str:

@@ -47,7 +47,7 @@ class Snapshot:
     def parts(self, table: type[Table]) -> tuple[Part, ...]:
         """Return the parts that a table shows."""
         name = table.sql_name()
-        return tuple(self.manifest.of(name, "raw", "derived", "result"))
+        return tuple(self.manifest.of(name, "raw", "derived", "result", "rollup"))
 
     def scan(self, table: type[T]) -> dy.LazyFrame[T]:
         """Return the rows of a table, lazily; empty where there are none.
@@ -122,6 +122,31 @@ class Writer:
             for part in draft.parts(table):
                 draft.drop(part)
             draft.add(parts)
+        after = self._seal(draft)
+        draft.clear()
+        return after.generation
+
+    def commit_rollups(self, new: Sequence[Part], gone: Sequence[Part] = ()) -> int:
+        """Put rollups of days in the place of those of the same owner and day.
+
+        Args:
+            new: Parts of kind "rollup", with their day and owner.
+            gone: Parts to take out besides.
+
+        Returns:
+            Generation of the lake after it.
+
+        Raises:
+            LakeError: If the manifest is damaged.
+        """
+        draft = self._draft()
+        places = {(part.table, part.day, part.owner) for part in new}
+        leave = {part.path for part in gone}
+        for part in draft.before.parts:
+            is_old = (part.table, part.day, part.owner) in places
+            if part.path in leave or (part.kind == "rollup" and is_old):
+                draft.drop(part)
+        draft.add(new)
         after = self._seal(draft)
         draft.clear()
         return after.generation

@@ -1,6 +1,7 @@
 """The list of live parts. To replace it is to commit, and nothing else is."""
 
 import io
+import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -13,7 +14,7 @@ from ingest.errors import LakeError
 
 #: What the rows of a part are. `duplicate` parts hold rows that lost to an equal key:
 #: no table shows them, but they come back when the row that won leaves.
-Kind = Literal["raw", "derived", "result", "duplicate"]
+Kind = Literal["raw", "derived", "result", "rollup", "duplicate"]
 
 #: File in the lake's folder that lists its parts.
 MANIFEST: Final = "manifest.parquet"
@@ -39,7 +40,11 @@ _SCHEMA: Final[dict[str, pl.DataType]] = {
     "result_key": pl.String(),
     "replaced_ns": pl.Int64(),
     "content": pl.String(),
+    "owner": pl.String(),
 }
+
+#: Columns that a lake may have been written before they were thought of.
+_NEWER: Final = ("content", "owner")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +65,7 @@ class Part:
         result_key: Hash of all that a result was computed from.
         content: What stands for its rows where they came from other parts; None where
             its path does. See ingest.identity.
+        owner: Run or cluster that the rows of a rollup are of.
     """
 
     table: str
@@ -74,6 +80,15 @@ class Part:
     kind: Kind = "raw"
     result_key: str | None = None
     content: str | None = None
+    owner: str | None = None
+
+    def bounds(self, column: str) -> tuple[Any, Any]:
+        """Return the least and greatest value of a column of the key; null is least.
+
+        Of a long text they are cut, so that they may be apart where it is one value.
+        """
+        least, greatest = json.loads(self.key_min), json.loads(self.key_max)
+        return least.get(column), greatest.get(column)
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,8 +186,8 @@ def _decode(data: bytes) -> Manifest:
     if labels["format"] != _FORMAT:
         raise ValueError(labels["format"])
     written = pl.read_parquet(io.BytesIO(data))
-    # lakes that were never compacted may have been written before there was a content
-    frame = written.match_to_schema(_SCHEMA, missing_columns={"content": "insert"})
+    newer = dict.fromkeys(_NEWER, "insert")
+    frame = written.match_to_schema(_SCHEMA, missing_columns=newer)
     frame = frame.with_columns(pl.col(_FILES).list.join(_COMMA))
     states = frame.partition_by("state", as_dict=True, include_key=False)
 

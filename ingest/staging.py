@@ -9,13 +9,22 @@ import polars as pl
 
 from ingest import _parts
 from ingest._offers import COUNTED, FIRST, LAST, together
+from ingest._parts import Place, write_rollup
 from ingest._reading import UNRECOGNIZED, Candidate, read
 from ingest._schema import FILE_ID, schema_of
 from ingest._shelf import Shelf
 from ingest.manifest import Kind, Part
 from ingest.tables import IngestedFiles, Table
 
-__all__ = ["UNRECOGNIZED", "Candidate", "Staged", "stage", "write_parts"]
+__all__ = [
+    "UNRECOGNIZED",
+    "Candidate",
+    "Place",
+    "Staged",
+    "stage",
+    "write_parts",
+    "write_rollup",
+]
 
 
 @dataclass(frozen=True, slots=True)
