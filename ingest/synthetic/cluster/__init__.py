@@ -1,0 +1,1 @@
+"""A synthetic cluster of any size from one scenario, with its truth beside."""

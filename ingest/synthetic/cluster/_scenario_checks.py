@@ -1,0 +1,82 @@
+"""What the parts of a scenario say about each other."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
+
+from ingest.synthetic.cluster._scenario_faults import PLACED, STOPPING, Fault
+
+if TYPE_CHECKING:
+    from ingest.synthetic.cluster.scenario import Scenario
+
+_DAY_S: Final = 86_400
+
+
+def contradictions(scenario: "Scenario") -> str | None:
+    """Return the first thing in a scenario that contradicts another, None if none."""
+    return next(_all(scenario), None)
+
+
+def _all(scenario: "Scenario") -> Iterator[str]:
+    fleet, layout = scenario.fleet, scenario.layout
+    gpus = fleet.hosts * fleet.gpus_per_node
+    if layout.ranks != gpus:
+        yield (
+            f"layout: tp x cp x pp x dp is {layout.ranks}: expected {gpus},"
+            " fleet.hosts x fleet.gpus_per_node; change one of them"
+        )
+    if sorted(layout.order) != ["cp", "dp", "pp", "tp"]:
+        yield "layout.order: expected tp, cp, pp and dp once each; correct it"
+    if (fleet.hosts + fleet.spares) % fleet.racks:
+        yield (
+            f"fleet.racks: {fleet.racks}: expected a divisor of hosts and spares,"
+            f" {fleet.hosts + fleet.spares}; change one of them"
+        )
+    if fleet.racks % fleet.pods:
+        yield f"fleet.pods: {fleet.pods}: expected a divisor of racks; change it"
+    yield from _times(scenario)
+    for number, fault in enumerate(scenario.faults):
+        yield from (f"faults[{number}].{text}" for text in _fault(scenario, fault))
+
+
+def _times(scenario: "Scenario") -> Iterator[str]:
+    calendar = scenario.calendar
+    if calendar.begun.tzinfo is None:
+        yield "calendar.begun: expected an offset from UTC; add one, such as Z"
+    for name in ("react_s", "decide_s", "queue_s", "load_s"):
+        low, high = getattr(calendar, name)
+        if low > high:
+            yield f"calendar.{name}: expected the lesser bound first; turn it around"
+    schedule = scenario.schedule
+    shares = schedule.communication_share + schedule.idle_share
+    if schedule.data_s >= schedule.step_s * (1 - shares) / 2:
+        yield (
+            "schedule.data_s: expected less than half of what communication and idle"
+            " time leave of step_s; lower it"
+        )
+
+
+def _fault(scenario: "Scenario", fault: Fault) -> Iterator[str]:
+    if fault.kind in PLACED and (fault.rank is None) == (fault.host is None):
+        yield f"rank: {fault.kind} needs a rank or a host; give one of them"
+    if fault.rank is not None and fault.rank >= scenario.ranks:
+        yield f"rank: {fault.rank}: expected less than {scenario.ranks}; lower it"
+    if fault.host is not None and fault.host >= scenario.fleet.hosts:
+        yield f"host: {fault.host}: expected less than {scenario.fleet.hosts}; lower it"
+    if (fault.from_s is None) == (fault.from_step is None):
+        yield "from_s: expected from_s or from_step; give one of them"
+    yield from _length(fault)
+    if fault.xid is not None and fault.kind != "xid":
+        yield f"xid: {fault.kind} has none; leave it out"
+    if fault.kind in ("slow_gpu", "thermal_cap", "power_cap") and fault.badness < 1:
+        yield f"severity: {fault.badness}: expected 1 or more; raise it"
+
+
+def _length(fault: Fault) -> Iterator[str]:
+    lasts = fault.kind not in STOPPING or fault.kind in ("lemon_node", "preemption")
+    given = (fault.length_s is not None) + (fault.steps is not None)
+    if lasts and given != 1:
+        yield f"length_s: {fault.kind} needs length_s or steps; give one of them"
+    if not lasts and given:
+        yield f"length_s: {fault.kind} has no length; leave it out"
+    if fault.kind in ("lemon_node", "preemption") and fault.steps is not None:
+        yield f"steps: {fault.kind} lasts seconds; give length_s"
