@@ -115,7 +115,7 @@ def _write_day(
     target = root / path
     size = _disk.write_frame(target, rows, arrow_schema=table.arrow_schema())
     _disk.sync_folder(target.parent)
-    key_min, key_max = _bounds(frame, table.key)
+    key_min, key_max = bounds_of(frame, table.key)
     return Part(
         table=table.sql_name(),
         day=day,
@@ -136,8 +136,8 @@ def files_of(frame: pl.DataFrame) -> tuple[str, ...]:
     return tuple(frame[FILE_ID].unique().sort())
 
 
-def _bounds(frame: pl.DataFrame, key: Sequence[str]) -> tuple[str, str]:
-    """Bounds of each column of the key; null is less than any value."""
+def bounds_of(frame: pl.DataFrame, key: Sequence[str]) -> tuple[str, str]:
+    """Return bounds of each column of the key; null is less than any value."""
     least: dict[str, object] = {}
     greatest: dict[str, object] = {}
     for name in key:

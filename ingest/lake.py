@@ -151,6 +151,22 @@ class Writer:
         draft.clear()
         return after.generation
 
+    @contextmanager
+    def drafting(self) -> Iterator[Draft]:
+        """Give the next generation to be changed; it is committed at the end.
+
+        Raises:
+            LakeError: If the manifest is damaged.
+        """
+        draft = self._draft()
+        try:
+            yield draft
+        except BaseException:
+            draft.abandon()
+            raise
+        self._seal(draft)
+        draft.clear()
+
     def _draft(self) -> Draft:
         return Draft(self.root, manifest.load(self.root))
 

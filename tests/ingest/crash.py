@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ingest.catalog import publish
+from ingest.compaction import Sizes, merge, merges
 from ingest.lake import known_files, open_writer
 from ingest.staging import stage
 from ingest.tables import TABLES
@@ -60,6 +61,21 @@ def night(root: Path, inbox: Path) -> None:
         for i in range(0, len(new), 2):
             writer.commit([stage(root, new[i : i + 2], flush_rows=40)])
         publish(root, TABLES)
+
+
+def merge_all(root: Path, grace_s: float = 0.0) -> None:
+    """Merge parts of more than a few rows, some at a time."""
+    sizes = Sizes(part=30, window=15)
+    with open_writer(root, grace_s=grace_s) as writer:
+        for wanted in list(merges(root, TABLES, sizes)):
+            merge(writer, wanted, sizes)
+        publish(root, TABLES)
+
+
+def killed_merge(root: Path, strike: int, events: Path) -> None:
+    saboteur = Saboteur(root, strike)
+    merge_all(root)
+    events.write_text("\n".join(saboteur.seen))
 
 
 def killed_night(root: Path, inbox: Path, strike: int, events: Path) -> None:
