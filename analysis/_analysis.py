@@ -1,6 +1,6 @@
 """What an analysis offers, and the typed frames it is given."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar, cast
 
@@ -54,6 +54,8 @@ class Analysis:
             inputs where none is named.
         compute: The answer: pure, no files, no prices, no charts.
         thresholds: Every threshold that may be set, with its default.
+        portions: The same answer a portion at a time, where a fleet's is too long to
+            be held: together they have the rows that `compute` returns.
     """
 
     name: str
@@ -64,3 +66,4 @@ class Analysis:
     compute: Callable[[Frames, Thresholds], Results]
     thresholds: Mapping[str, float] = field(default_factory=dict)
     needs: tuple[type[Table], ...] = ()
+    portions: Callable[[Frames, Thresholds], Iterator[Results]] | None = None

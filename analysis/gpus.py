@@ -1,5 +1,6 @@
 """One row per GPU in a role of an attempt."""
 
+from collections.abc import Iterator
 from typing import ClassVar, Final
 
 import dataframely as dy
@@ -7,11 +8,13 @@ import polars as pl
 
 from analysis._analysis import Analysis, Frames, Results, Thresholds
 from analysis._ledger_evidence import seats_seen, traced_work
-from analysis._ledger_hosts import mapped_gpus
+from analysis._ledger_hosts import HostMaps, read_maps
 from analysis._ledger_layout import place_in_layout
 from analysis._ledger_log import read_log
+from analysis._ledger_portions import PORTION_SEATS, portions_of
 from analysis.attempts import Attempts
 from analysis.runs import Runs
+from ingest._schema import schema_of
 from ingest.tables import (
     Collectives,
     HostMap,
@@ -21,6 +24,24 @@ from ingest.tables import (
     Table,
 )
 from ingest.tables import _columns as c
+
+_ATTEMPT: Final = ["run_id", "attempt"]
+
+#: What of an attempt its GPUs have, its nodes beside it.
+_HELD: Final = (
+    *("run_id", "attempt", "cluster", "basis", "hosts"),
+    pl.col("start_ns").alias("opened"),
+    pl.col("end_ns").alias("closed"),
+)
+
+
+#: What is known of GPUs that only the map tells of.
+_UNSEEN: Final = (
+    pl.lit(value=False).alias("is_seen"),
+    *(pl.lit(None, pl.Int64).alias(name) for name in ("start_ns", "end_ns")),
+    pl.lit(None, pl.String).alias("trace_id"),
+    pl.lit(None, pl.Int32).alias("device"),
+)
 
 
 class Gpus(Table):
@@ -67,6 +88,9 @@ class Gpus(Table):
     ep_rank = c.index("Position in the expert-parallel group.", nullable=True)
 
 
+_TYPES: Final = schema_of(Gpus)
+
+
 def find_gpus(frames: Frames) -> dy.DataFrame[Gpus]:
     """Say which GPU each rank of an attempt had, and where it stands in the layout.
 
@@ -78,51 +102,80 @@ def find_gpus(frames: Frames) -> dy.DataFrame[Gpus]:
         frames: Runs, attempts, host map, step timings, kernels, operations and
             collectives.
     """
+    rows = pl.concat([Gpus.create_empty(), *gpus_by_portion(frames)])
+    return Gpus.validate(rows.sort(Gpus.key), cast=True)
+
+
+def gpus_by_portion(
+    frames: Frames, portion_seats: int = PORTION_SEATS
+) -> Iterator[pl.DataFrame]:
+    """Find the same GPUs, those of some attempts at a time.
+
+    Args:
+        frames: What `find_gpus` takes.
+        portion_seats: GPUs of attempts to hold at once; an attempt is not parted. [1]
+
+    Returns:
+        Rows of Gpus in the order of the key, those of a run and attempt in one portion.
+    """
     traced = traced_work(frames[Kernels], frames[Operations], frames[Collectives])
     log = read_log(frames[StepTimings], traced)
-    seen = seats_seen(log, traced, frames[Attempts])
-    mapped = mapped_gpus(frames[HostMap], frames[Attempts])
-    placed = place_in_layout(
-        _dated(_together(seen, mapped), frames[Attempts]), frames[Runs]
-    )
-    rows = placed.with_columns(serial=pl.lit(None, pl.String)).select(
-        Gpus.column_names()
-    )
-    return Gpus.validate(rows.unique(Gpus.key).sort(Gpus.key).collect(), cast=True)
+    attempts, runs = frames[Attempts], frames[Runs]
+    seen = seats_seen(log, traced, attempts)
+    known = read_maps(frames[HostMap], attempts)
+    maps = HostMaps(place_in_layout(known.gpus, runs).collect().lazy(), known.names)
+    sizes = _sizes(maps, attempts, seen)
+    for some in portions_of(attempts, sizes, portion_seats):
+        held = some.select(_HELD)
+        here = seen.join(held, on=_ATTEMPT).sort(Gpus.key[:5]).collect()
+        rows = maps.of_attempts(held)
+        if here.is_empty():
+            rows = rows.with_columns(_UNSEEN)
+        else:
+            rows = _with_seen(rows, here.lazy(), runs)
+        yield _dated(rows).select(Gpus.column_names()).cast(_TYPES).collect()
 
 
-def _together(seen: pl.LazyFrame, mapped: pl.LazyFrame) -> pl.LazyFrame:
-    """Join ranks that were seen to the host map; spares and traces follow."""
-    has_rank = pl.col("rank").is_not_null()
-    told = seen.with_columns(is_seen=pl.lit(value=True))
-    ranks = told.filter(has_rank)
-    known = ranks.join(
-        mapped.filter(has_rank),
-        on=["run_id", "attempt", "rank"],
-        how="full",
-        coalesce=True,
-    )
-    others = [mapped.filter(~has_rank), told.filter(~has_rank)]
-    rows = pl.concat([known, *others], how="diagonal")
-    return rows.with_columns(pl.col("is_seen").fill_null(value=False))
+def _sizes(maps: HostMaps, attempts: pl.LazyFrame, seen: pl.LazyFrame) -> pl.LazyFrame:
+    """Return a row for each attempt of each number of GPUs that it may have."""
+    mapped = maps.gpus.group_by("run_id").agg(seats=pl.len())
+    counted = seen.group_by(_ATTEMPT).agg(seats=pl.len())
+    told = attempts.select(_ATTEMPT).join(mapped, on="run_id")
+    return pl.concat([told, counted.select(told.collect_schema().names())])
 
 
-def _dated(rows: pl.LazyFrame, attempts: pl.LazyFrame) -> pl.LazyFrame:
+def _with_seen(
+    mapped: pl.LazyFrame, seen: pl.LazyFrame, runs: pl.LazyFrame
+) -> pl.LazyFrame:
+    """Join GPUs that were seen to those of the map; those without a rank come first."""
+    rank, told = [*_ATTEMPT, "rank"], pl.lit(value=True)
+    marks = seen.select(*rank, "start_ns", "end_ns", is_seen=told)
+    known = mapped.join(marks, on=rank, how="left", maintain_order="left")
+    others = seen.join(mapped.drop_nulls("rank"), on=rank, how="anti")
+    alone = place_in_layout(others, runs).with_columns(is_seen=told)
+    both = pl.concat([known, alone], how="diagonal_relaxed")
+    return both.sort(rank, maintain_order=True)
+
+
+def _dated(rows: pl.LazyFrame) -> pl.LazyFrame:
     """Give each GPU the bounds of its attempt, or those of its traces within them."""
-    bounds = attempts.select(
-        *["run_id", "attempt", "cluster", "basis"], opened="start_ns", closed="end_ns"
-    )
     alone = (pl.col("basis") == "traces") | pl.col("rank").is_null()
-    seen_from = pl.when(alone).then("start_ns")
-    seen_to = pl.when(alone).then("end_ns")
-    return rows.join(bounds, on=["run_id", "attempt"]).with_columns(
+    seen_from, seen_to = (pl.when(alone).then(one) for one in ("start_ns", "end_ns"))
+    return rows.with_columns(
         from_ns=pl.coalesce(seen_from, "opened").clip("opened", "closed"),
         to_ns=pl.coalesce(seen_to, "closed").clip("opened", "closed"),
+        is_seen=pl.col("is_seen").fill_null(value=False),
+        serial=pl.lit(None, pl.String),
     )
 
 
 def _compute(frames: Frames, _: Thresholds) -> Results:
     return {Gpus: find_gpus(frames)}
+
+
+def _portions(frames: Frames, _: Thresholds) -> Iterator[Results]:
+    for rows in gpus_by_portion(frames):
+        yield {Gpus: rows}
 
 
 ANALYSIS: Final = Analysis(
@@ -141,4 +194,5 @@ ANALYSIS: Final = Analysis(
     needs=(Attempts,),
     outputs=(Gpus,),
     compute=_compute,
+    portions=_portions,
 )
