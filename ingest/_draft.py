@@ -1,15 +1,20 @@
 """The next manifest while a commit makes it: nothing is visible before it is sealed."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Final
 
 import polars as pl
 
 from ingest import _parts, _scans
-from ingest._schema import FILE_ID
+from ingest._long_parts import write_long
+from ingest._schema import FILE_ID, schema_of
 from ingest.manifest import Kind, Manifest, Part, Replaced
 from ingest.tables import Table
+
+#: Rows of a part that are held at a time where some of them leave: some 200 B each.
+LONG_ROWS: Final = 4_000_000
 
 
 class Draft:
@@ -75,11 +80,31 @@ class Draft:
         Returns:
             The rows that left.
         """
+        if part.rows > LONG_ROWS:
+            return self._take_out_of_long(table, part, leaves)
         stay, leave = _scans.split(self.root, part, table, leaves)
         if not leave.is_empty():
             self.drop(part)
             self.write(table, stay, part.kind)
         return leave
+
+    def _take_out_of_long(
+        self, table: type[Table], part: Part, leaves: pl.Expr
+    ) -> pl.DataFrame:
+        """Take rows out of a part that is too long to be held."""
+        left = [pl.DataFrame(schema=schema_of(table))]
+
+        def stays() -> Iterator[pl.DataFrame]:
+            pieces = _scans.split_long(self.root, part, table, leaves, LONG_ROWS)
+            for stay, leave in pieces:
+                left.append(leave)
+                yield stay
+
+        new = write_long(self.root, table, part, stays(), part.rows)
+        self.drop(part)
+        self._written += new
+        self.add(new)
+        return pl.concat(left)
 
     def take_out_files(
         self, table: type[Table], part: Part, file_ids: Iterable[str]

@@ -48,11 +48,21 @@ def split(
         table: Its table.
         leaves: What is true of a row that leaves; may use `_row`, its number.
     """
-    rows = scan(root, [part], table).with_row_index(ROW).collect()
-    marked = rows.with_columns(leaves.alias("_leaves"))
-    stay, leave = marked.filter(~pl.col("_leaves")), marked.filter("_leaves")
+    (pieces,) = split_long(root, part, table, leaves, max(part.rows, 1))
+    return pieces
+
+
+def split_long(
+    root: Path, part: Part, table: type[Table], leaves: pl.Expr, most: int
+) -> Iterator[tuple[pl.DataFrame, pl.DataFrame]]:
+    """Yield the rows of a part as `split` does, at most so many at a time."""
+    numbered = scan(root, [part], table).with_row_index(ROW)
     columns = table.column_names()
-    return stay.select(columns), leave.select(columns)
+    for start in range(0, max(part.rows, 1), most):
+        rows = numbered.slice(start, most).collect()
+        marked = rows.with_columns(leaves.alias("_leaves"))
+        stay, leave = marked.filter(~pl.col("_leaves")), marked.filter("_leaves")
+        yield stay.select(columns), leave.select(columns)
 
 
 def by_fingerprint(parts: Sequence[Part]) -> Iterator[tuple[str, list[Part]]]:

@@ -259,3 +259,22 @@ def test_lakes_of_before_are_read(root: Path, tmp_path: Path) -> None:
     compact(root)
     assert isinstance(snapshot(root).manifest, Manifest)
     assert len(parts_of(root, StepTimings)) == 2
+
+
+def test_rows_leave_a_long_part_some_at_a_time(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # GIVEN parts of 650 rows, of which 100 are held at a time
+    ranks(root, tmp_path)
+    compact(root)
+    monkeypatch.setattr("ingest._draft.LONG_ROWS", 100)
+    # WHEN a file leaves for one that shares keys with others
+    gone = candidate(tmp_path / "rank-3")
+    # one row has the key of a row of rank 2, and one of the two is shown
+    new = put(tmp_path, "n", ["s 0 2 0 9", "s 1 2 1 7", f"s 5 3 {DAY} 5"])
+    ingest(root, [candidate(new, supersedes=[gone.reading.file_id])])
+    # THEN its rows are gone from every part, and nothing else is
+    rows = content(root)["step_timings"]
+    assert rows.filter(pl.col("rank") == 3)["step"].to_list() == [5]
+    assert rows.height == 20 * 130 - 130 + 2
+    assert_accounted(root)
