@@ -9,7 +9,8 @@ from analysis._straggler_losses import losses_of, totals_of, with_repairs
 from analysis._straggler_portions import Steps
 from analysis._straggler_things import RANK
 
-_KINDS: Final = (("unit_spell", "ratio"), ("stage_spell", "stage_ratio"))
+#: Kinds of spells of a rank, each with the column of its slowdown.
+KINDS: Final = (("unit_spell", "ratio"), ("stage_spell", "stage_ratio"))
 
 _STEP: Final = ("run_id", "attempt", "step")
 
@@ -46,37 +47,40 @@ def cost_of(
     is_stage = (pl.col("scope") == "stage").alias("is_stage")
     ranks = cover.select(*RANK, "thing", is_stage).join(bounds, on="thing")
     repaired, losses, spans = [], [], []
-    for units, stages in steps.near(_about(slow)):
+    for units, stages in steps.near(about(slow)):
         rows = with_repairs(units, stages, ranks)
         repaired.append(totals_of(rows))
-        losses += [losses_of(rows, spell, ratio) for spell, ratio in _KINDS]
-        spans += [_spans(rows, spell) for spell, _ in _KINDS]
+        losses += [losses_of(rows, spell, ratio) for spell, ratio in KINDS]
+        spans += [spans_of(rows, spell) for spell, _ in KINDS]
     taken = pl.concat(repaired)
     others = totals.join(taken, on=list(_STEP), how="anti")
-    sums = _sums(pl.concat(losses), steps.limits.null_ratio)
-    return Costs(pl.concat([others, taken]), sums, _hull(pl.concat(spans)))
+    sums = sums_of(pl.concat(losses), steps.limits.null_ratio)
+    return Costs(pl.concat([others, taken]), sums, hull(pl.concat(spans)))
 
 
-def _about(slow: pl.DataFrame) -> pl.DataFrame:
+def about(slow: pl.DataFrame) -> pl.DataFrame:
     """Return the blocks that dated spells may reach into."""
     first = pl.min_horizontal("place_from", "before_first")
     last = pl.max_horizontal("place_to", "after_last")
     return slow.select("run_id", place_from=first, place_to=last)
 
 
-def _spans(rows: pl.DataFrame, spell: str) -> pl.DataFrame:
+def spans_of(rows: pl.DataFrame, spell: str) -> pl.DataFrame:
+    """Return when each rank of a spell was slow: `spell`, RANK and its bounds."""
     slow = rows.filter(pl.col(spell).is_not_null())
     end = pl.col("start_ns") + pl.col("duration_ns")
-    return slow.select(*RANK, spell=spell, from_ns="start_ns", to_ns=end).pipe(_hull)
+    return slow.select(*RANK, spell=spell, from_ns="start_ns", to_ns=end).pipe(hull)
 
 
-def _hull(spans: pl.DataFrame) -> pl.DataFrame:
+def hull(spans: pl.DataFrame) -> pl.DataFrame:
+    """Return the first and last moment of each rank of a spell."""
     return spans.group_by("spell", *RANK).agg(
         pl.col("from_ns").min(), pl.col("to_ns").max()
     )
 
 
-def _sums(losses: pl.DataFrame, normal: float) -> pl.DataFrame:
+def sums_of(losses: pl.DataFrame, normal: float) -> pl.DataFrame:
+    """Return what each spell costs, from its losses in steps."""
     late = (pl.col("ratio") > normal).cast(pl.Int64)
     # sums of decimals depend on their order
     ordered = losses.sort("spell", "attempt", "step")

@@ -1,10 +1,10 @@
 """The first and the last step of a spell, found among single steps at its edges."""
 
+from collections.abc import Callable, Iterator
 from typing import Final
 
 import polars as pl
 
-from analysis._straggler_portions import Steps
 from analysis._straggler_scores import moment
 from analysis._straggler_things import RANK
 
@@ -21,7 +21,11 @@ _EDGE: Final = ["spell", "is_end"]
 _WINDOW: Final = ("run_id", "scope", "scope_id", "thing", "level", "rest", "is_whole")
 
 
-def date(steps: Steps, spells: pl.DataFrame, cover: pl.DataFrame) -> pl.DataFrame:
+#: Returns the compared ranks and stages of the blocks within bounds, by portions.
+Near = Callable[[pl.DataFrame], Iterator[tuple[pl.DataFrame, pl.DataFrame]]]
+
+
+def date(near: Near, spells: pl.DataFrame, cover: pl.DataFrame) -> pl.DataFrame:
     """Date spells to the step, by least absolute deviations.
 
     Near each edge every single step was either normal, as the thing is in the rest of
@@ -31,7 +35,7 @@ def date(steps: Steps, spells: pl.DataFrame, cover: pl.DataFrame) -> pl.DataFram
     1995.
 
     Args:
-        steps: Steps of ranks.
+        near: Returns steps of ranks and stages, of the ranks of spells at least.
         spells: Spells with their bounds by blocks.
         cover: Which things each rank belongs to.
 
@@ -42,7 +46,7 @@ def date(steps: Steps, spells: pl.DataFrame, cover: pl.DataFrame) -> pl.DataFram
         return spells
     windows = _windows(spells)
     ranks = cover.select(*RANK, "thing").join(windows, on="thing", how="semi")
-    seen = [_values(*portion, windows, ranks) for portion in steps.near(windows)]
+    seen = [_values(*portion, windows, ranks) for portion in near(windows)]
     edges = _edges(pl.concat(seen))
     first = edges.filter(~pl.col("is_end")).select("spell", dated_from="moment")
     last = edges.filter("is_end").select("spell", dated_to="moment")

@@ -71,6 +71,11 @@ def totals_of(rows: pl.DataFrame) -> pl.DataFrame:
         repaired_ns=pl.col("repaired_ns").max(),
         ranks_seen=pl.len().cast(pl.Int64),
     )
+    return priced(steps)
+
+
+def priced(steps: pl.DataFrame) -> pl.DataFrame:
+    """Add what slow things cost in each step, and jitter, by its `repaired_ns`."""
     ranks = pl.col("ranks_seen").cast(_WIDE)
     saved = pl.col("slowest_work_ns") - pl.col("repaired_ns")
     left = (pl.col("repaired_ns") - pl.col("typical_work_ns")).clip(0)
@@ -91,22 +96,52 @@ def losses_of(rows: pl.DataFrame, spell: str, ratio: str) -> pl.DataFrame:
     Returns:
         Columns of a step, `spell`, `ratio`, `excess_ns` (work that a repair saves),
         `excess_data_ns` (of it, beyond the typical wait for input),
-        `excess_transfer_ns` (beyond the typical transfer), `lost_gpu_ns` and
-        `step_rows` (ranks of the thing).
+        `excess_transfer_ns` (beyond the typical transfer), `saved_ns` (of the step),
+        `lost_gpu_ns` and `step_rows` (ranks of the thing).
     """
-    work = pl.col("work_ns")
-    is_slow = pl.col(spell).is_not_null()
-    data, transfer = pl.col("data_ns"), pl.col("transfer_ns")
+    work, is_slow = pl.col("work_ns"), pl.col(spell).is_not_null()
     told = rows.with_columns(
         slowest=work.max().over(_STEP),
         healthy=work.filter(~is_slow).max().over(_STEP).fill_null(0),
-        excess_ns=work - pl.col("repaired_ns"),
-        excess_data_ns=data - data.median().over(_STEP),
-        excess_transfer_ns=transfer - transfer.median().over(_STEP),
+        data_typical=pl.col("data_ns").median().over(_STEP),
+        transfer_typical=pl.col("transfer_ns").median().over(_STEP),
         ranks=pl.len().over(_STEP).cast(_WIDE),
     )
+    return _lost(told.filter(is_slow), spell, ratio)
+
+
+def losses_among(
+    rows: pl.DataFrame, others: pl.DataFrame, spell: str, ratio: str
+) -> pl.DataFrame:
+    """Return what `losses_of` does, where only ranks of slow things have rows.
+
+    Args:
+        rows: Steps of ranks of slow things with repairs.
+        others: Of each step `others_ns` (the most work of all other ranks),
+            `data_typical`, `transfer_typical` and `ranks` (of all).
+        spell: Column of the spell.
+        ratio: Column of its slowdown.
+    """
+    work, is_slow = pl.col("work_ns"), pl.col(spell).is_not_null()
+    healthy = work.filter(~is_slow).max().over(_STEP)
+    told = rows.join(others, on=["attempt", "step"]).with_columns(
+        slowest=pl.max_horizontal(work.max().over(_STEP), "others_ns"),
+        healthy=pl.max_horizontal(healthy, "others_ns").fill_null(0),
+        ranks=pl.col("ranks").cast(_WIDE),
+    )
+    return _lost(told.filter(is_slow), spell, ratio)
+
+
+def _lost(slow: pl.DataFrame, spell: str, ratio: str) -> pl.DataFrame:
+    """Return the loss of each slow thing in each step, from rows of slow ranks."""
+    work = pl.col("work_ns")
+    excess = {
+        "excess_ns": work - pl.col("repaired_ns"),
+        "excess_data_ns": pl.col("data_ns") - pl.col("data_typical"),
+        "excess_transfer_ns": pl.col("transfer_ns") - pl.col("transfer_typical"),
+    }
     things = (
-        told.filter(is_slow)
+        slow.with_columns(**excess)
         .group_by(*_STEP, spell=spell)
         .agg(
             pl.col(ratio).median().alias("ratio"),
@@ -120,6 +155,7 @@ def losses_of(rows: pl.DataFrame, spell: str, ratio: str) -> pl.DataFrame:
     other = pl.when(work == first).then(second).otherwise(first)
     only = pl.len().over(_STEP) == 1
     left = pl.max_horizontal("healthy", "repaired_ns", pl.when(~only).then(other))
-    lost = (pl.col("slowest") - left).clip(0) * pl.col("ranks")
-    columns = ["spell", "ratio", *_EXCESS, "lost_gpu_ns", "step_rows"]
-    return things.with_columns(lost_gpu_ns=lost).select(*_STEP, *columns)
+    saved = (pl.col("slowest") - left).clip(0)
+    told = things.with_columns(saved_ns=saved, lost_gpu_ns=saved * pl.col("ranks"))
+    columns = ["spell", "ratio", *_EXCESS, "saved_ns", "lost_gpu_ns", "step_rows"]
+    return told.select(*_STEP, *columns)

@@ -64,7 +64,7 @@ def search(frames: Frames, limits: Limits, portion_rows: int = PORTION_ROWS) -> 
     tested = cover.filter("is_tested").select("thing", *NAME).unique()
     judged = judge(blocks, tested, limits)
     spells = with_joint_spells(find_spells(blocks, judged, limits), cover)
-    slow = date(steps, widest_names(spells, blocks, cover, judged), cover)
+    slow = date(steps.near, widest_names(spells, blocks, cover, judged), cover)
     costs = cost_of(steps, slow, cover, totals)
     return Search(steps, sources.runs, costs.totals, ranks, cover, judged, slow, costs)
 

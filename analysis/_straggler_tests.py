@@ -36,7 +36,18 @@ def judge(blocks: pl.DataFrame, things: pl.DataFrame, limits: Limits) -> pl.Data
         (the median of its blocks), `error` (of the mean logarithm), `block_sd` and
         `widening` (of its kind), `p_value`, `q_value`, `gate` and `is_slow`. [1]
     """
-    known = _with_errors(blocks.join(things, on="thing"))
+    return judge_statistics(_statistics(blocks.join(things, on="thing")), limits)
+
+
+def judge_statistics(things: pl.DataFrame, limits: Limits) -> pl.DataFrame:
+    """Test things of which the statistics of their blocks are known, as `judge` does.
+
+    Args:
+        things: Columns `thing`, `run_id`, `scope`, `scope_id`, `blocks`, and of their
+            logarithms `mean`, `median`, `sd` and `lag`, the correlation with the next.
+        limits: What counts as slow.
+    """
+    known = _with_errors(things)
     tested = known.filter(pl.col("blocks") >= MIN_BLOCKS)
     tested = tested.with_columns(p_value=_tail(tested, np.log(limits.null_ratio)))
     gate = pl.max_horizontal(
@@ -56,20 +67,24 @@ def judge(blocks: pl.DataFrame, things: pl.DataFrame, limits: Limits) -> pl.Data
     return judged.with_columns(is_slow=is_slow)
 
 
-def _with_errors(blocks: pl.DataFrame) -> pl.DataFrame:
-    """Return mean, median and error of each thing's blocks, as logarithms. [1]"""
+def _statistics(blocks: pl.DataFrame) -> pl.DataFrame:
+    """Return mean, median, sd and lag of each thing's blocks, as logarithms. [1]"""
     log = pl.col("ratio").log()
     ordered = blocks.sort("thing", "place").with_columns(log=log)
     residual = pl.col("log") - pl.col("log").mean().over("thing")
     following = pl.col("residual").shift(-1).over("thing")
     free = ordered.with_columns(residual=residual).with_columns(following=following)
-    things = free.group_by("thing", *_KIND, "scope_id").agg(
+    return free.group_by("thing", *_KIND, "scope_id").agg(
         blocks=pl.len().cast(pl.Int64),
         mean=pl.col("log").mean(),
         median=pl.col("log").median(),
         sd=pl.col("log").std(),
         lag=lag_correlation(pl.col("residual"), pl.col("following")),
     )
+
+
+def _with_errors(things: pl.DataFrame) -> pl.DataFrame:
+    """Add the error of each thing's mean, and the scatter of blocks of its kind. [1]"""
     wider = widening(pl.col("lag").median()).over(_KIND)
     return things.with_columns(
         error=pl.col("sd") / pl.col("blocks").sqrt() * wider,

@@ -105,7 +105,11 @@ def portion_of(steps: pl.LazyFrame, plan: pl.DataFrame) -> pl.DataFrame:
     known = found.filter(pl.col("wait_ns").is_not_null()).with_columns(work_ns=work)
     keys = ["step"] if runs.len() == 1 else ["run_id", "step"]
     planned = plan.lazy().select(*keys, "number", "block")
-    rows = known.join(planned, on=keys).collect(engine="streaming")
+    return keep_first(known.join(planned, on=keys).collect(engine="streaming"))
+
+
+def keep_first(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return each step of a rank once: of several, the one that began first."""
     if _is_unique(rows):
         return rows
     cell = ["number", "attempt", "rank"]
