@@ -14,15 +14,25 @@ from ingest.manifest import Part
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """Least and greatest value of each column of a key; null is less than any."""
+    """Least and greatest value of each column of a key; null is less than any.
+
+    Attributes:
+        least: Least value by column.
+        greatest: Greatest value by column.
+        first: Least key, where it is known.
+        last: Greatest key, where it is known.
+    """
 
     least: dict[str, Any]
     greatest: dict[str, Any]
+    first: tuple[tuple[str, Any], ...] | None = None
+    last: tuple[tuple[str, Any], ...] | None = None
 
     @classmethod
     def of(cls, part: Part) -> Self:
         """Return the bounds that the manifest keeps for a part."""
-        return cls(json.loads(part.key_min), json.loads(part.key_max))
+        first, last = _key(part.key_first), _key(part.key_last)
+        return cls(json.loads(part.key_min), json.loads(part.key_max), first, last)
 
     @classmethod
     def around(cls, parts: Iterable[Part]) -> Self:
@@ -36,11 +46,19 @@ class Box:
 
     def meets(self, other: Self) -> bool:
         """Whether a key could be within both."""
+        if self.precedes(other) or other.precedes(self):
+            return False
         return all(
             _order(self.least[name]) <= _order(other.greatest[name])
             and _order(other.least[name]) <= _order(self.greatest[name])
             for name in self.least.keys() & other.least.keys()
         )
+
+    def precedes(self, other: Self) -> bool:
+        """Whether each of its keys is known to be less than any of another's."""
+        if self.last is None or other.first is None:
+            return False
+        return self.last < other.first
 
     def holds(self) -> pl.Expr:
         """Whether the key of a row is within."""
@@ -52,6 +70,10 @@ class Box:
             high = [pl.lit(value=False)] if greatest is None else [column <= greatest]
             inside.append(is_null | pl.all_horizontal(*low, *high))
         return pl.all_horizontal(inside)
+
+
+def _key(values: str | None) -> tuple[tuple[str, Any], ...] | None:
+    return None if values is None else tuple(map(_order, json.loads(values)))
 
 
 def _order(value: Any) -> tuple[str, Any]:

@@ -89,7 +89,9 @@ def _arenas(draft: Draft, table: type[Table], left: list[Part]) -> Iterator[Aren
     others = [part for part in shown if part.path not in coming]
     hidden = meeting(draft.parts(table, "duplicate"), left)
     rivals = meeting(others, [*incoming, *hidden])
-    crowded = [part for part in incoming if len(part.file_ids) > 1]
+    # where the ends of a part are known, no two of its rows share a key
+    mixed = (part for part in incoming if len(part.file_ids) > 1)
+    crowded = [part for part in mixed if part.key_first is None]
     met = meeting(incoming, [*incoming, *rivals])
     parts = {part.path: part for part in (*hidden, *rivals, *crowded, *met)}
     causes = [*incoming, *left]

@@ -41,14 +41,26 @@ def write_frame(path: Path, frame: pl.DataFrame, **options: Any) -> int:
     """
     encoded = io.BytesIO()
     frame.write_parquet(encoded, **options)
+    return write_bytes(path, encoded.getbuffer())
+
+
+def write_bytes(path: Path, content: memoryview) -> int:
+    """Write a new file and wait until it is on disk.
+
+    Returns:
+        Size of the file. [B]
+
+    Raises:
+        OSError: If the file cannot be written whole; none is left then.
+    """
     try:
         with path.open("wb") as file:
-            file.write(encoded.getbuffer())
+            file.write(content)
             sync(file)
     except OSError as error:
         path.unlink(missing_ok=True)
         raise OSError(error.errno, error.strerror, str(path)) from error
-    return encoded.tell()
+    return content.nbytes
 
 
 def sync(file: BinaryIO) -> None:

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from itertools import pairwise
 
 import polars as pl
 
@@ -17,14 +18,22 @@ class PartNotes:
     def __init__(self, table: type[Table], part: Part) -> None:
         """Note nothing yet of a part, of which the path and kind are known."""
         self._table = table
-        self._part = replace(part, rows=0, file_ids=())
+        self._part = replace(part, rows=0, file_ids=(), key_first=None, key_last=None)
         self._files: set[str] = set()
         self._pieces: list[Part] = []
 
     def take(self, piece: pl.DataFrame) -> None:
         """Note some rows."""
         least, greatest = _parts.bounds_of(piece, self._table.key)
-        noted = replace(self._part, rows=piece.height, key_min=least, key_max=greatest)
+        first, last = _parts.ends_of(piece, self._table.key)
+        noted = replace(
+            self._part,
+            rows=piece.height,
+            key_min=least,
+            key_max=greatest,
+            key_first=first,
+            key_last=last,
+        )
         self._pieces.append(noted)
         self._files.update(_parts.files_of(piece))
 
@@ -36,6 +45,7 @@ class PartNotes:
         """
         box = Box.around(self._pieces)
         names = self._table.key
+        ascends = self._ascends()
         return replace(
             self._part,
             rows=sum(piece.rows for piece in self._pieces),
@@ -43,4 +53,12 @@ class PartNotes:
             key_min=json.dumps({name: box.least[name] for name in names}),
             key_max=json.dumps({name: box.greatest[name] for name in names}),
             file_ids=tuple(sorted(self._files)),
+            key_first=self._pieces[0].key_first if ascends else None,
+            key_last=self._pieces[-1].key_last if ascends else None,
         )
+
+    def _ascends(self) -> bool:
+        """Whether the keys of all pieces are known to ascend."""
+        boxes = [Box.of(piece) for piece in self._pieces]
+        is_known = all(box.first is not None for box in boxes)
+        return is_known and all(a.precedes(b) for a, b in pairwise(boxes))

@@ -10,11 +10,12 @@ from typing import Final, NamedTuple
 
 import polars as pl
 
-from ingest import _disk
+from ingest import _disk, _encoding
+from ingest._order import ascends, in_order, is_constant
 from ingest._schema import FILE_ID, fingerprint_of
 from ingest.manifest import Kind, Part
 from ingest.tables import Table
-from ingest.times import day_of
+from ingest.times import DAY_NS, day_of
 
 #: Folder of rows without a time, named as Hive does, so that any reader knows it.
 UNDATED: Final = "__HIVE_DEFAULT_PARTITION__"
@@ -26,6 +27,9 @@ _BOUND_CHARACTERS: Final = 64
 _LAST_CHARACTER: Final = "\U0010ffff"
 
 _DAY: Final = "_day"
+
+#: Types whose values are ordered in JSON as they are in Polars.
+_EXACT: Final = (pl.String, pl.Int32, pl.Int64)
 
 #: Parts that are written at a time: a disk that is told to sync several files at once
 #: does so together. [1]
@@ -59,7 +63,7 @@ def write(
     """
     days = [
         (_new_path(table, day), day, rows)
-        for day, rows in _by_day(table, frame.sort(table.key))
+        for day, rows in _by_day(table, in_order(frame, table.key))
     ]
     paths = [root / path for path, _, _ in days]
     _disk.make_folders([path.parent for path in paths])
@@ -103,9 +107,13 @@ def _by_day(
     if table.day_column is None or frame.is_empty():
         yield None, frame
         return
-    dated = frame.with_columns(day_of(pl.col(table.day_column)).alias(_DAY))
-    for rows in dated.partition_by(_DAY, maintain_order=True):
-        yield rows[_DAY][0], rows.drop(_DAY)
+    days = frame[table.day_column] // DAY_NS
+    if is_constant(days):
+        yield frame.head(1).select(day_of(pl.col(table.day_column))).item(), frame
+        return
+    dated = frame.with_columns(days.alias(_DAY))
+    for rows in dated.partition_by(_DAY, maintain_order=True, include_key=False):
+        yield rows.head(1).select(day_of(pl.col(table.day_column))).item(), rows
 
 
 def _write_day(
@@ -113,9 +121,10 @@ def _write_day(
 ) -> Part:
     rows = frame.select(table.column_names())
     target = root / path
-    size = _disk.write_frame(target, rows, arrow_schema=table.arrow_schema())
+    size = _write(target, rows, table)
     _disk.sync_folder(target.parent)
     key_min, key_max = bounds_of(frame, table.key)
+    key_first, key_last = ends_of(frame, table.key)
     return Part(
         table=table.sql_name(),
         day=day,
@@ -126,14 +135,23 @@ def _write_day(
         key_max=key_max,
         file_ids=files_of(frame),
         fingerprint=fingerprint_of(table),
+        key_first=key_first,
+        key_last=key_last,
     )
+
+
+def _write(path: Path, rows: pl.DataFrame, table: type[Table]) -> int:
+    if _encoding.pays(rows):
+        return _disk.write_bytes(path, _encoding.encoded(rows, table))
+    return _disk.write_frame(path, rows, arrow_schema=table.arrow_schema())
 
 
 def files_of(frame: pl.DataFrame) -> tuple[str, ...]:
     """Return the files that rows were read from, sorted."""
     if FILE_ID not in frame.columns:
         return ()
-    return tuple(frame[FILE_ID].unique().sort())
+    column = frame[FILE_ID]
+    return tuple(column[:1] if is_constant(column) else column.unique().sort())
 
 
 def bounds_of(frame: pl.DataFrame, key: Sequence[str]) -> tuple[str, str]:
@@ -141,10 +159,23 @@ def bounds_of(frame: pl.DataFrame, key: Sequence[str]) -> tuple[str, str]:
     least: dict[str, object] = {}
     greatest: dict[str, object] = {}
     for name in key:
-        column = frame[name]
+        column = frame[name][:1] if is_constant(frame[name]) else frame[name]
         least[name] = None if column.null_count() else _cut(column.min())
         greatest[name] = _cut(column.max(), _LAST_CHARACTER)
     return json.dumps(least), json.dumps(greatest)
+
+
+def ends_of(frame: pl.DataFrame, key: Sequence[str]) -> tuple[str | None, str | None]:
+    """Return the first and the last key of rows; none where two rows may share one.
+
+    Parts whose ends do not meet share no key, even where each column's bounds do.
+    """
+    exact = all(frame.schema[name] in _EXACT for name in key)
+    if frame.is_empty() or not (exact and ascends(frame, key, strictly=True)):
+        return None, None
+    first, last = frame.select(key).row(0), frame.select(key).row(-1)
+    least = [_cut(value) for value in first]
+    return json.dumps(least), json.dumps([_cut(v, _LAST_CHARACTER) for v in last])
 
 
 def _cut(bound: object, end: str = "") -> object:

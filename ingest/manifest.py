@@ -41,10 +41,12 @@ _SCHEMA: Final[dict[str, pl.DataType]] = {
     "replaced_ns": pl.Int64(),
     "content": pl.String(),
     "owner": pl.String(),
+    "key_first": pl.String(),
+    "key_last": pl.String(),
 }
 
 #: Columns that a lake may have been written before they were thought of.
-_NEWER: Final = ("content", "owner")
+_NEWER: Final = ("content", "owner", "key_first", "key_last")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +68,9 @@ class Part:
         content: What stands for its rows where they came from other parts; None where
             its path does. See ingest.identity.
         owner: Run or cluster that the rows of a rollup are of.
+        key_first: Key of its first row, as a JSON list in the key's order, where its
+            rows ascend and no two share a key; None where that is not known.
+        key_last: Key of its last row, likewise.
     """
 
     table: str
@@ -81,6 +86,8 @@ class Part:
     result_key: str | None = None
     content: str | None = None
     owner: str | None = None
+    key_first: str | None = None
+    key_last: str | None = None
 
     def bounds(self, column: str) -> tuple[Any, Any]:
         """Return the least and greatest value of a column of the key; null is least.
@@ -186,8 +193,8 @@ def _decode(data: bytes) -> Manifest:
     if labels["format"] != _FORMAT:
         raise ValueError(labels["format"])
     written = pl.read_parquet(io.BytesIO(data))
-    newer = dict.fromkeys(_NEWER, "insert")
-    frame = written.match_to_schema(_SCHEMA, missing_columns=newer)
+    added = [pl.lit(None, _SCHEMA[n]).alias(n) for n in _NEWER if n not in written]
+    frame = written.with_columns(added).match_to_schema(_SCHEMA)
     frame = frame.with_columns(pl.col(_FILES).list.join(_COMMA))
     states = frame.partition_by("state", as_dict=True, include_key=False)
 
