@@ -14,7 +14,7 @@ from ingest.manifest import Kind, Manifest, Part, Replaced
 from ingest.tables import Table
 
 #: Rows of a part that are held at a time where some of them leave: some 200 B each.
-LONG_ROWS: Final = 4_000_000
+LONG_ROWS: Final = 2_000_000
 
 
 class Draft:

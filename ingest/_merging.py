@@ -21,7 +21,7 @@ from ingest.manifest import Part
 from ingest.tables import Table
 
 #: Rows that are sorted at a time: some 200 B each while they are.
-WINDOW_ROWS: Final = 4_000_000
+WINDOW_ROWS: Final = 2_000_000
 
 #: Part of a window that a range is cut to hold, since its bounds are of a sample.
 _FULL: Final = 0.75
