@@ -44,11 +44,13 @@ from analysis import (
     runs,
     section_scores,
     spare_plans,
+    step_rollups,
     stragglers,
     throttling,
     whatif,
 )
 from analysis._analysis import Analysis, Frames, Results, Thresholds
+from analysis._rollup import Day, Rollup
 from analysis.allocations import Allocations
 from analysis.attempts import Attempts, StepPauses
 from analysis.bandwidth_checks import BandwidthChecks
@@ -87,6 +89,7 @@ from analysis.power_limits import PowerLimits
 from analysis.power_profiles import PowerProfiles, PowerSteps
 from analysis.power_shapes import PowerBands, PowerShapes
 from analysis.power_swings import PowerSwings
+from analysis.rank_hours import RankHours
 from analysis.rate_changes import RateChanges
 from analysis.rate_comparisons import RateComparisons
 from analysis.rate_projections import RateProjections
@@ -94,6 +97,7 @@ from analysis.replays import ReplayCells, Replays, ReplaySteps
 from analysis.runs import Runs
 from analysis.section_scores import SectionScores
 from analysis.spare_plans import SparePlans
+from analysis.step_rollups import StepRollups
 from analysis.stragglers import (
     StragglerEvidence,
     StragglerRanks,
@@ -106,6 +110,8 @@ from ingest.tables import Table
 
 #: Tables that analyses fill.
 RESULTS: Final[tuple[type[Table], ...]] = (
+    StepRollups,
+    RankHours,
     Runs,
     Attempts,
     StepPauses,
@@ -173,7 +179,8 @@ RESULTS: Final[tuple[type[Table], ...]] = (
 )
 
 #: Analyses in the order they run: each reads the lake and what came before it.
-ANALYSES: Final[tuple[Analysis, ...]] = (
+ANALYSES: Final[tuple[Analysis | Rollup, ...]] = (
+    step_rollups.ROLLUP,
     attempts.ANALYSIS,
     runs.ANALYSIS,
     gpus.ANALYSIS,
@@ -220,4 +227,13 @@ ANALYSES: Final[tuple[Analysis, ...]] = (
     data_feed.ANALYSIS,
 )
 
-__all__ = ["ANALYSES", "RESULTS", "Analysis", "Frames", "Results", "Thresholds"]
+__all__ = [
+    "ANALYSES",
+    "RESULTS",
+    "Analysis",
+    "Day",
+    "Frames",
+    "Results",
+    "Rollup",
+    "Thresholds",
+]

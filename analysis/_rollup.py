@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from typing import Final
 
 import polars as pl
 
@@ -35,6 +37,32 @@ class Day:
     read: ReadWindows
 
 
+#: Column that bounds are of, by whether a table has it: steps, and samples.
+_BOUNDED: Final = ("step", "time_ns")
+
+
+def held_day(owner: str, day: str, windows: Sequence[pl.DataFrame]) -> Day:
+    """Return a day whose rows are in memory: it gives what one of a lake would.
+
+    Args:
+        owner: Run or cluster that the rows are of.
+        day: UTC day, as YYYY-MM-DD.
+        windows: Rows, sorted and cut as `Day` says.
+    """
+    return Day(owner, day, partial(_read_held, tuple(windows)))
+
+
+def _read_held(
+    windows: Sequence[pl.DataFrame], columns: Sequence[str], bounds: Bounds | None
+) -> Iterator[pl.DataFrame]:
+    for window in windows:
+        if bounds is None:
+            yield window.select(columns)
+            continue
+        bounded = next(name for name in _BOUNDED if name in window.columns)
+        yield window.filter(pl.col(bounded).is_between(*bounds)).select(columns)
+
+
 @dataclass(frozen=True, slots=True)
 class Rollup:
     """A table of raw rows, and what is kept of each of its days.
@@ -50,10 +78,15 @@ class Rollup:
         source: Table of raw rows.
         owner: Column by which its rows belong to a run or a cluster.
         inputs: Other tables it reads: raw ones as of the day, results of the owner as
-            far as they touch the day.
+            far as they touch the day, their intervals cut to it.
         outputs: Tables it fills, each with the owner's column.
         compute: The condensing: pure, one pass or few, bounded memory.
         thresholds: Every threshold that may be set, with its default.
+        reads: Columns that it reads of results, where that is not all: a day is
+            computed anew when one of them has changed, and a running attempt ends later
+            each day.
+        stand_in: What analyses are given for the raw rows of its owners, from the
+            tables that it fills; nothing where None.
     """
 
     name: str
@@ -65,3 +98,5 @@ class Rollup:
     outputs: tuple[type[Table], ...]
     compute: Callable[[Day, Frames, Thresholds], Results]
     thresholds: Mapping[str, float] = field(default_factory=dict)
+    reads: Mapping[type[Table], tuple[str, ...]] = field(default_factory=dict)
+    stand_in: Callable[[Frames], pl.LazyFrame] | None = None

@@ -2,22 +2,28 @@
 
 import hashlib
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 import polars as pl
 
-from analysis import ANALYSES, Analysis, Frames
+from analysis import ANALYSES, Analysis, Frames, Rollup
 from ingest.errors import SettingError
 from ingest.identity import identity_of
 from ingest.lake import Snapshot, Writer, snapshot
 from ingest.tables import RunCards, Table
+from pipeline._heavy import heavy_of
+from pipeline._owners import ByDay
 from pipeline._work import RUN, Scope, Work
 from pipeline.checking import wrong_layouts
+from pipeline.rolling import rolling_of
 
 #: Key of results that were filled for some runs only: never current.
 PARTIAL_KEY: Final = "some runs"
+
+#: Whose rows are condensed by day where nobody said otherwise.
+BY_DAY: Final = ByDay()
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +51,8 @@ def analyze(
     writer: Writer,
     overrides: Mapping[str, float],
     scope: Scope = None,
-    analyses: tuple[Analysis, ...] = ANALYSES,
+    analyses: Sequence[Analysis | Rollup] = ANALYSES,
+    by_day: ByDay = BY_DAY,
 ) -> Analyzed:
     """Answer every question whose inputs have changed, in one commit.
 
@@ -54,22 +61,30 @@ def analyze(
         overrides: Thresholds that were set, by name.
         scope: Runs whose rows are filled anew; None: all, where inputs have changed.
         analyses: Questions in their order.
+        by_day: Whose rows are condensed by day before.
 
     Raises:
         SettingError: If a threshold is unknown.
     """
     refuse_unknown(overrides, analyses)
-    work = Work(snapshot(writer.root), writer.root, scope)
+    before = snapshot(writer.root)
+    work = Work(before, writer.root, scope, heavy=heavy_of(before, analyses, by_day))
+    _tell(work, by_day)
     wrong = wrong_layouts(work.before)
     if wrong:
         work.frames[RunCards] = _without_layouts(work.before, wrong)
         work.masked = wrong
-    computed, skipped = [], []
+    computed: list[str] = []
+    skipped: list[str] = []
     for analysis in analyses:
         thresholds = {
             name: overrides.get(name, default)
             for name, default in analysis.thresholds.items()
         }
+        if isinstance(analysis, Rollup):
+            rolling = rolling_of(analysis, thresholds, work, writer, by_day.say)
+            (computed if rolling.run(work) else skipped).append(analysis.name)
+            continue
         key = _result_key(analysis, thresholds, work)
         if scope is None and all(_is_current(work, t, key) for t in analysis.outputs):
             skipped.append(analysis.name)
@@ -79,6 +94,16 @@ def analyze(
     if work.parts:
         writer.commit_results(work.parts)
     return Analyzed(tuple(computed), tuple(skipped), tuple(wrong.values()))
+
+
+def _tell(work: Work, by_day: ByDay) -> None:
+    """Say whose rows are condensed by day."""
+    for table, heavy in work.heavy.items():
+        for owner in sorted(heavy.owners):
+            by_day.say(
+                f"{table.sql_name()} of {owner}: condensed by day, as are those of all"
+                f" with more than by_day_rows = {by_day.rows:,} rows"
+            )
 
 
 def _without_layouts(lake: Snapshot, runs: Collection[str]) -> pl.LazyFrame:
@@ -96,6 +121,10 @@ def _compute(
             work.keep(table, table.create_empty(), key)
         return
     inputs = {t: _within(work.frame_of(t), t, work.scope) for t in analysis.inputs}
+    if analysis.portions:
+        portions = analysis.portions(Frames(inputs), thresholds)
+        work.keep_portions(analysis.outputs, portions, key)
+        return
     results = analysis.compute(Frames(inputs), thresholds)
     for table in analysis.outputs:
         work.keep(table, results[table], key)
@@ -109,7 +138,7 @@ def _within(frame: pl.LazyFrame, table: type[Table], scope: Scope) -> pl.LazyFra
 
 def _result_key(analysis: Analysis, thresholds: Mapping[str, float], work: Work) -> str:
     inputs = {
-        table.sql_name(): identity_of(work.parts_of(table))
+        table.sql_name(): identity_of(work.read_parts(table))
         for table in analysis.inputs
     }
     schemas = {
@@ -117,6 +146,8 @@ def _result_key(analysis: Analysis, thresholds: Mapping[str, float], work: Work)
     }
     masked = sorted(work.masked) if RunCards in analysis.inputs else []
     said = [analysis.name, analysis.version, dict(thresholds), inputs, schemas, masked]
+    heavy = [sorted(work.heavy[t].owners) for t in analysis.inputs if t in work.heavy]
+    said += [heavy] if heavy else []
     return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
 
 
@@ -125,7 +156,9 @@ def _is_current(work: Work, table: type[Table], key: str) -> bool:
     return bool(parts) and all(part.result_key == key for part in parts)
 
 
-def known_thresholds(analyses: tuple[Analysis, ...] = ANALYSES) -> dict[str, float]:
+def known_thresholds(
+    analyses: Sequence[Analysis | Rollup] = ANALYSES,
+) -> dict[str, float]:
     """Return every threshold that may be set, with its default."""
     return {
         name: default
@@ -135,7 +168,7 @@ def known_thresholds(analyses: tuple[Analysis, ...] = ANALYSES) -> dict[str, flo
 
 
 def refuse_unknown(
-    overrides: Mapping[str, float], analyses: tuple[Analysis, ...] = ANALYSES
+    overrides: Mapping[str, float], analyses: Sequence[Analysis | Rollup] = ANALYSES
 ) -> None:
     """Refuse a threshold that no analysis has.
 

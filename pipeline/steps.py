@@ -13,8 +13,9 @@ from ingest.lake import Writer, known_files, open_writer, snapshot
 from ingest.staging import Candidate, Staged
 from ingest.tables import IngestedFiles, RejectedRows
 from pipeline import analyzing, checking
+from pipeline._owners import ByDay
 from pipeline.analyzing import Analyzed
-from pipeline.logs import Say
+from pipeline.logs import Say, silence
 from pipeline.publishing import LONG_ROWS, publish
 from pipeline.reporting import write_report
 from pipeline.rereading import why_again
@@ -161,6 +162,7 @@ def analyze(
     *,
     run_id: str | None = None,
     since: str | None = None,
+    say: Say = silence,
 ) -> Analyzed:
     """Answer every question whose inputs have changed, and publish the views.
 
@@ -168,7 +170,8 @@ def analyze(
         SettingError: If a threshold or a run is unknown.
     """
     scope = checking.scope_of(snapshot(writer.root), run_id, since)
-    done = analyzing.analyze(writer, settings.thresholds, scope)
+    by_day = ByDay(settings.by_day_rows, say=say)
+    done = analyzing.analyze(writer, settings.thresholds, scope, by_day=by_day)
     publish(writer.root)
     return done
 
@@ -187,7 +190,7 @@ def main_job(settings: Settings, order: Order, stage_all: StageAll, say: Say) ->
         ingested = _bring(writer, found, stage_all, say, unpacking)
         publish(lake, LONG_ROWS)
         say("analysing")
-        analyzed = analyze(writer, settings)
+        analyzed = analyze(writer, settings, say=say)
     say("writing the report")
     written = write_report(lake, settings, order.report)
     path = display(written.path)

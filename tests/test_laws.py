@@ -77,7 +77,11 @@ def test_every_table_is_listed() -> None:
 
 def test_every_analysis_is_listed() -> None:
     folder = Path(str(analysis.__file__)).parent
-    with_one = {p.stem for p in folder.glob("[!_]*.py") if defines(p, "ANALYSIS")}
+    with_one = {
+        p.stem
+        for p in folder.glob("[!_]*.py")
+        if defines(p, "ANALYSIS") or defines(p, "ROLLUP")
+    }
     assert {one.compute.__module__.rpartition(".")[2] for one in ANALYSES} == with_one
     assert {table for one in ANALYSES for table in one.outputs} == set(RESULTS)
 

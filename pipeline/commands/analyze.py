@@ -29,7 +29,9 @@ def analyze(
     with open_writer(
         settings.lake, wait=common.wait, grace_s=settings.grace_s
     ) as writer:
-        done = steps.analyze(writer, settings, run_id=run_id, since=since)
+        done = steps.analyze(
+            writer, settings, run_id=run_id, since=since, say=common.say
+        )
     head, *refused = done.lines()
     answer(head)
     for line in refused:

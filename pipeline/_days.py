@@ -1,0 +1,78 @@
+"""Days of a lake, as rollups read them."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from analysis import Day
+from analysis._rollup import Bounds
+from pipeline._windows import CUTS, Source, Window, windows_of
+
+#: Column that bounds of a rollup are of, by the column that windows are cut by.
+_BOUNDED = {"step": "step", "gpu_uuid": "time_ns"}
+
+
+@dataclass(frozen=True, slots=True)
+class LakeDay:
+    """Raw rows of an owner and a day of a lake, cut into windows.
+
+    Attributes:
+        source: The rows.
+        windows: The windows, in order.
+    """
+
+    source: Source
+    windows: tuple[Window, ...]
+
+    @classmethod
+    def of(cls, source: Source) -> "LakeDay":
+        """Cut the rows of a day."""
+        return cls(source, tuple(windows_of(source)))
+
+    @property
+    def rows(self) -> int:
+        """Rows of the day, about. [1]"""
+        return sum(window.rows for window in self.windows)
+
+    def day(self, day: str) -> Day:
+        """Return it as a rollup is given it."""
+        return Day(self.source.owner, day, self.read)
+
+    def read(
+        self, columns: Sequence[str], bounds: Bounds | None = None
+    ) -> Iterator[pl.DataFrame]:
+        """Read columns of the rows within bounds, window by window."""
+        bounded = _BOUNDED[CUTS[self.source.table].column]
+        for window in self.windows:
+            if bounds and bounded == "step" and not _touch(window, bounds):
+                continue
+            rows = self._rows(window)
+            if bounds:
+                rows = rows.filter(pl.col(bounded).is_between(*bounds))
+            found = self._ordered(rows, window, columns)
+            if found.height:
+                yield found
+
+    def _rows(self, window: Window) -> pl.LazyFrame:
+        rows = self.source.scan(window.parts)
+        if window.is_whole:
+            return rows
+        cut = CUTS[self.source.table]
+        rows = rows.filter(pl.col(cut.column).is_between(window.low, window.high))
+        if cut.group is None:
+            return rows
+        return rows.filter(pl.col(cut.group).eq_missing(window.group))
+
+    def _ordered(
+        self, rows: pl.LazyFrame, window: Window, columns: Sequence[str]
+    ) -> pl.DataFrame:
+        if window.is_sorted:
+            return rows.select(columns).collect()
+        key = self.source.table.key
+        needed = list(dict.fromkeys([*columns, *key]))
+        return rows.select(needed).collect().sort(key).select(columns)
+
+
+def _touch(window: Window, bounds: Bounds) -> bool:
+    return bool(window.low <= bounds[1] and bounds[0] <= window.high)

@@ -1,0 +1,102 @@
+"""Who owns raw rows, and whose are too many to be read at once."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from ingest import reading
+from ingest.lake import Snapshot
+from ingest.manifest import Part
+from ingest.tables import Collectives, Kernels, Operations, StepTimings, Table
+from pipeline.logs import Say, silence
+from pipeline.settings import BY_DAY_ROWS
+
+#: What a trace gives beside the times of its steps, which are samples then.
+_TRACED: Final = (Kernels, Operations, Collectives)
+
+
+@dataclass(frozen=True, slots=True)
+class ByDay:
+    """Whose rows are condensed by day.
+
+    Attributes:
+        rows: Rows of an owner from which they are. [1]
+        owners: Owners whose rows are, however few, by table.
+        say: Told of progress.
+    """
+
+    rows: int = BY_DAY_ROWS
+    owners: Mapping[type[Table], frozenset[str]] = field(default_factory=dict)
+    say: Say = silence
+
+
+def raw_parts(lake: Snapshot, table: type[Table]) -> list[Part]:
+    """Return the parts with raw rows of a table that have a day."""
+    parts = lake.manifest.of(table.sql_name(), "raw")
+    return [part for part in parts if part.day is not None]
+
+
+def sole_owner(part: Part, column: str) -> str | None:
+    """Return whose rows a part has, None where that is not only one."""
+    least, greatest = part.bounds(column)
+    return str(least) if least is not None and least == greatest else None
+
+
+def may_have(part: Part, column: str, owner: str) -> bool:
+    """Return whether a part may have rows of an owner."""
+    least, greatest = part.bounds(column)
+    return (least is None or least <= owner) and owner <= str(greatest)
+
+
+def traced_files(lake: Snapshot, table: type[Table]) -> frozenset[str]:
+    """Return the files whose steps are samples, since they are of traces."""
+    if table is not StepTimings:
+        return frozenset()
+    return frozenset(
+        file_id
+        for traced in _TRACED
+        for part in lake.manifest.of(traced.sql_name(), "raw")
+        for file_id in part.file_ids
+    )
+
+
+def heavy_owners(
+    lake: Snapshot, table: type[Table], column: str, by_day: ByDay
+) -> frozenset[str]:
+    """Return the owners that have too many rows of a table, or that are to be rolled.
+
+    Args:
+        lake: The lake.
+        table: Table of raw rows.
+        column: Column by which rows belong to an owner.
+        by_day: From how many rows.
+    """
+    told = by_day.owners.get(table, frozenset())
+    parts = raw_parts(lake, table)
+    if sum(part.rows for part in parts) <= by_day.rows:
+        return told
+    rows = _count(lake, table, column, parts)
+    return told | {owner for owner, count in rows.items() if count > by_day.rows}
+
+
+def _count(
+    lake: Snapshot, table: type[Table], column: str, parts: Iterable[Part]
+) -> Counter[str]:
+    """Count the rows of each owner; those of traces do not count."""
+    traced = traced_files(lake, table)
+    counts: Counter[str] = Counter()
+    mixed = []
+    for part in parts:
+        owner = sole_owner(part, column)
+        if traced.issuperset(part.file_ids):
+            continue
+        if owner is None or not traced.isdisjoint(part.file_ids):
+            mixed.append(part)
+        else:
+            counts[owner] += part.rows
+    if mixed:
+        rows = reading.without_files(reading.scan(lake, table, mixed), mixed, traced)
+        found = rows.group_by(column).len().collect(engine="streaming")
+        counts.update(dict(found.iter_rows()))
+    return counts
