@@ -227,8 +227,14 @@ ANALYSES: Final[tuple[Analysis | Rollup, ...]] = (
     data_feed.ANALYSIS,
 )
 
+#: The analyses alone, without what is condensed by day.
+QUESTIONS: Final[tuple[Analysis, ...]] = tuple(
+    one for one in ANALYSES if isinstance(one, Analysis)
+)
+
 __all__ = [
     "ANALYSES",
+    "QUESTIONS",
     "RESULTS",
     "Analysis",
     "Day",

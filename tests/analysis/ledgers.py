@@ -6,7 +6,7 @@ from typing import Any, Final, TypeVar, cast
 import dataframely as dy
 import polars as pl
 
-from analysis import ANALYSES, Frames
+from analysis import QUESTIONS, Frames
 from ingest.tables import Table
 
 Row = dict[str, Any]
@@ -81,7 +81,7 @@ def step(rank: int | None, step: int, start: int, end: int, **more: Any) -> Row:
 def booked(tables: Tables, last: str = LEDGER[-1]) -> Frames:
     """The tables and what the analyses up to the last make of them."""
     known = dict(tables)
-    by_name = {one.name: one for one in ANALYSES}
+    by_name = {one.name: one for one in QUESTIONS}
     for name in LEDGER[: LEDGER.index(last) + 1]:
         found = by_name[name].compute(Frames(known), {})
         known |= {table: frame.lazy() for table, frame in found.items()}

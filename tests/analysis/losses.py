@@ -4,7 +4,7 @@ from typing import Final
 
 import polars as pl
 
-from analysis import ANALYSES, Frames
+from analysis import QUESTIONS, Frames
 from analysis.loss_phases import LossPhases
 from analysis.lost_time import LostTime
 from tests.analysis.ledgers import LEDGER, Tables
@@ -16,7 +16,7 @@ _CHAIN: Final = (*LEDGER[:-1], "hangs", "incidents", "interruptions", *LEDGER[-1
 def lost(tables: Tables) -> Frames:
     """The tables, and all that the analyses make of them up to the phases."""
     known = dict(tables)
-    by_name = {one.name: one for one in ANALYSES}
+    by_name = {one.name: one for one in QUESTIONS}
     for name in (*_CHAIN, "loss_phases"):
         one = by_name[name]
         found = one.compute(Frames(known), one.thresholds)

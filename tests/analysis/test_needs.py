@@ -2,9 +2,9 @@
 
 import pytest
 
-from analysis import ANALYSES, Analysis, Frames
+from analysis import QUESTIONS, Analysis, Frames
 
-each = pytest.mark.parametrize("analysis", ANALYSES, ids=lambda one: one.name)
+each = pytest.mark.parametrize("analysis", QUESTIONS, ids=lambda one: one.name)
 
 
 @each

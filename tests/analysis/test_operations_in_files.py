@@ -7,7 +7,7 @@ from typing import Final
 import polars as pl
 import pytest
 
-from analysis import ANALYSES, Frames
+from analysis import QUESTIONS, Frames
 from analysis.lost_time import LostTime
 from ingest.phrases import phrase
 from ingest.synthetic.pipeline import (
@@ -63,7 +63,7 @@ def told(made: pl.DataFrame, *jobs: Row, names: tuple[str, ...] = NAMES) -> Told
         RunCards: rows(RunCards, {"pp": 2, "dp": 2}),
         Jobs: rows(Jobs, *jobs),
     }
-    by_name = {one.name: one for one in ANALYSES}
+    by_name = {one.name: one for one in QUESTIONS}
     answers = {}
     for name in names:
         one = by_name[name]

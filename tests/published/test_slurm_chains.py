@@ -14,7 +14,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from analysis import ANALYSES, Frames
+from analysis import QUESTIONS, Frames
 from analysis.allocations import Allocations
 from analysis.attempts import Attempts
 from analysis.interruptions import Interruptions
@@ -51,7 +51,7 @@ def framed(jobs: list[Row], run_of: str | None = None) -> pl.DataFrame:
 def analysed(jobs: pl.DataFrame) -> Frames:
     tables: dict[type[Table], pl.LazyFrame] = {Jobs: jobs.lazy()}
     wanted = ("attempts", "runs", "gpus", "allocations", "incidents", "interruptions")
-    for one in ANALYSES:
+    for one in QUESTIONS:
         if one.name in wanted:
             found = one.compute(Frames(tables), one.thresholds)
             tables |= {table: frame.lazy() for table, frame in found.items()}
@@ -159,7 +159,7 @@ def test_a_card_chains_jobs_of_other_numbers(shared: Path) -> None:
     nameless = framed(jobs).with_columns(run_id=pl.lit(None, pl.String))
     card = rows_of(RunCards, {"job_ids": "38872175, 39631207_4", "cluster": None})
     frames = Frames({Jobs: nameless.lazy(), RunCards: card})
-    one = next(one for one in ANALYSES if one.name == "attempts")
+    one = next(one for one in QUESTIONS if one.name == "attempts")
     found = one.compute(frames, one.thresholds)[Attempts]
     assert found.select("job_id", "state").rows() == [
         ("38872175", "REQUEUED"),

@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from analysis import ANALYSES
+from analysis import QUESTIONS
 from analysis._analysis import Frames
 from ingest.synthetic.history import DATA, TRUTH, write_history
 from ingest.tables import Table
@@ -41,7 +41,7 @@ class Told:
 def needed(outputs: Iterable[type[Table]]) -> list[Any]:
     """Analyses that fill some tables, and those that they read, in their order."""
     wanted, found = set(outputs), []
-    for one in reversed(ANALYSES):
+    for one in reversed(QUESTIONS):
         if wanted & set(one.outputs):
             wanted |= set(one.inputs)
             found.append(one)

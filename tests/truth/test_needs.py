@@ -2,13 +2,13 @@
 
 import pytest
 
-from analysis import ANALYSES, Analysis, Frames
+from analysis import QUESTIONS, Analysis, Frames
 from ingest.lake import snapshot
 from tests.truth.conftest import Demo
 
 pytestmark = pytest.mark.thorough
 
-NEEDY = [analysis for analysis in ANALYSES if analysis.needs]
+NEEDY = [analysis for analysis in QUESTIONS if analysis.needs]
 
 
 @pytest.mark.parametrize("analysis", NEEDY, ids=lambda one: one.name)
