@@ -32,7 +32,7 @@ def slow_things(search: Search, frames: Frames) -> tuple[pl.DataFrame, pl.DataFr
     )
     caused = told.join(causes_of(evidence), on="spell")
     placed = caused.with_columns(evidence=_with_parts())
-    return placed.join(_places(costs.spans, seats), on="spell"), evidence
+    return placed.join(places_of(costs.spans, seats), on="spell"), evidence
 
 
 def _with_parts() -> pl.Expr:
@@ -43,7 +43,7 @@ def _with_parts() -> pl.Expr:
     )
 
 
-def _places(spans: pl.DataFrame, seats: pl.DataFrame) -> pl.DataFrame:
+def places_of(spans: pl.DataFrame, seats: pl.DataFrame) -> pl.DataFrame:
     """Return the rank and the host of each thing, where it has only one."""
     seated = spans.join(seats.select(*RANK, "host"), on=list(RANK), how="left")
 

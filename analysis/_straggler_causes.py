@@ -34,6 +34,7 @@ def find_evidence(
     seats: pl.DataFrame,
     frames: Frames,
     limits: CauseLimits,
+    sampled: pl.DataFrame | None = None,
 ) -> pl.DataFrame:
     """Go down a ladder of causes, the strongest evidence first.
 
@@ -45,6 +46,7 @@ def find_evidence(
         seats: Where ranks sit.
         frames: Power samples, failures, samples of links, operations and attempts.
         limits: When something is a cause.
+        sampled: The seats whose power and links are looked at; None: all.
 
     Returns:
         `spell`, SPELL, and what was looked at: `rung` (from zero), `cause`, `supports`
@@ -59,10 +61,11 @@ def find_evidence(
     placed = ranks.join(hosts, on=list(RANK), how="semi").select("spell").unique()
     operations = of_one_run(frames[Operations])
     windows = spell_windows(slow, spans)
+    looked_at = seats if sampled is None else sampled
     parts = (
-        powered(windows, spans, seats, frames[PowerSamples], limits),
+        powered(windows, spans, looked_at, frames[PowerSamples], limits),
         failures_of(spans, seats, frames[Failures]),
-        links_of(windows, spans, seats, frames[LinkSamples]),
+        links_of(windows, spans, looked_at, frames[LinkSamples]),
         passes_of(told, ranks, operations, frames[Attempts], limits),
         placed.with_columns(has_failures=pl.lit(has_failures)),
     )

@@ -1,9 +1,11 @@
 """A piece of a day whose steps differ in ranks, compared row by row."""
 
+from typing import Final
+
 import numpy as np
 import polars as pl
 
-from analysis._straggler_day_pass import UNITS, Compared, bounds_of, reports_of
+from analysis._straggler_day_pass import TOTALS, UNITS, Compared, bounds_of, reports_of
 from analysis._straggler_day_pieces import Piece
 from analysis._straggler_day_tiles import Sizes
 from analysis._straggler_losses import totals_of
@@ -12,7 +14,7 @@ from analysis._straggler_scores import blocks_of, score_stages, score_units
 from analysis._straggler_seats import seat
 from analysis._straggler_work import keep_first
 
-_UNIT = ["rank", "unit_scope", "unit"]
+_UNIT: Final = ["rank", "unit_scope", "unit"]
 
 
 def numbered(piece: Piece, owner: str, block_steps: int) -> pl.DataFrame:
@@ -97,7 +99,7 @@ def _totals(rows: pl.DataFrame, units: pl.DataFrame) -> pl.DataFrame:
     )
     totals = totals_of(units.with_columns(repaired_ns="work_ns"))
     told = totals.join(others, on=step).sort(step)
-    return told.drop("run_id", "repaired_ns", "lost_gpu_ns", "jitter_gpu_ns")
+    return told.select(list(TOTALS)).cast(TOTALS)
 
 
 def _reports(

@@ -15,6 +15,18 @@ from analysis._straggler_middle import Number, Real, Whole
 #: Columns of ranks that were compared.
 UNITS: Final = {"rank": pl.Int32, "unit_scope": pl.String, "unit": pl.Int32}
 
+#: Columns of the total of a step.
+TOTALS: Final = {
+    "attempt": pl.Int32,
+    "step": pl.Int64,
+    "slowest_rank": pl.Int32,
+    "slowest_work_ns": pl.Int64,
+    "typical_work_ns": pl.Int64,
+    "ranks_seen": pl.Int64,
+    "longest_ns": pl.Int64,
+    "even_work_ns": pl.Int64,
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Compared:
@@ -119,15 +131,14 @@ def bounds_of(piece: Piece, block_steps: int) -> Whole:
 def _totals(piece: Piece, grid: Grid, steps: Real) -> pl.DataFrame:
     most = grid.work_ns.argmax(axis=1)
     typical, even = np.rint(steps).astype(np.int64)
-    return pl.DataFrame(
-        {
-            "attempt": np.full(len(grid.steps), piece.attempt, np.int32),
-            "step": grid.steps,
-            "slowest_rank": grid.ranks[most].astype(np.int32),
-            "slowest_work_ns": grid.work_ns[np.arange(len(most)), most],
-            "typical_work_ns": typical,
-            "ranks_seen": np.full(len(most), len(grid.ranks), np.int64),
-            "longest_ns": grid.longest_ns,
-            "even_work_ns": even,
-        }
-    )
+    rows = {
+        "attempt": piece.attempt,
+        "step": grid.steps,
+        "slowest_rank": grid.ranks[most],
+        "slowest_work_ns": grid.work_ns[np.arange(len(most)), most],
+        "typical_work_ns": typical,
+        "ranks_seen": len(grid.ranks),
+        "longest_ns": grid.longest_ns,
+        "even_work_ns": even,
+    }
+    return pl.DataFrame(rows, schema_overrides=TOTALS)

@@ -78,6 +78,11 @@ def _of_ranks(window: pl.DataFrame) -> pl.DataFrame:
     return window.filter((StepTimings.scope.col == "rank") & known)
 
 
+def _ranks_of(window: pl.DataFrame) -> list[int]:
+    of_ranks = window.filter(StepTimings.scope.col == "rank")
+    return of_ranks["rank"].drop_nulls().unique().to_list()
+
+
 @dataclass(slots=True)
 class _Held:
     """Rows that wait for the rest of their block, and the steps before them."""
@@ -89,7 +94,7 @@ class _Held:
         """Return what is whole of some rows and those before; keep the rest."""
         kept = self.rows.pop(attempt, None)
         joined = rows if kept is None else pl.concat([kept, rows], rechunk=True)
-        piece = _piece(joined, attempt, self.steps.get(attempt, 0))
+        piece = piece_of(joined, attempt, self.steps.get(attempt, 0))
         whole = len(piece.steps) // unit * unit
         if whole < len(piece.steps):
             self.rows[attempt] = joined[int(piece.starts[whole]) :]
@@ -105,21 +110,27 @@ class _Held:
         for attempt in sorted(self.rows):
             if before is None or attempt < before:
                 rows = self.rows.pop(attempt)
-                yield _piece(rows, attempt, self.steps.get(attempt, 0))
+                yield piece_of(rows, attempt, self.steps.get(attempt, 0))
 
 
-def pieces(day: Day, attempts: pl.LazyFrame, unit_steps: int) -> Iterator[Piece]:
+def pieces(
+    day: Day, attempts: pl.LazyFrame, unit_steps: int, ranks: set[int]
+) -> Iterator[Piece]:
     """Yield all steps of a day, cut between blocks, whatever its windows are.
 
     Args:
         day: The raw rows.
         attempts: Rows of Attempts.
         unit_steps: Steps that stay together, from the first of an attempt. [1]
+        ranks: Filled with ranks of which some step may be in no piece.
     """
     held = _Held()
     for window in day.read(COLUMNS, None):
         is_ordered = not window["attempt"].null_count()
-        for rows in by_attempt(told(window, day.owner, attempts)):
+        known = told(window, day.owner, attempts)
+        if known.height < window.height:
+            ranks.update(_ranks_of(window))
+        for rows in by_attempt(known):
             attempt = int(rows["attempt"][0])
             if is_ordered:
                 yield from held.rest(attempt)
@@ -138,7 +149,7 @@ def by_attempt(rows: pl.DataFrame) -> list[pl.DataFrame]:
     return rows.partition_by("attempt", maintain_order=True)
 
 
-def _piece(rows: pl.DataFrame, attempt: int, number: int) -> Piece:
+def piece_of(rows: pl.DataFrame, attempt: int, number: int) -> Piece:
     step = rows["step"].to_numpy()
     if np.any(step[1:] < step[:-1]):
         rows = rows.sort("step", "rank", "start_ns")
