@@ -34,3 +34,23 @@ def portions_of(
     numbered = rows.with_columns(portion=before // portion_seats).collect()
     for portion in numbered.partition_by("portion", maintain_order=True):
         yield portion.lazy().drop("portion", "seats")
+
+
+def near(rows: pl.LazyFrame, attempts: pl.LazyFrame) -> pl.LazyFrame:
+    """Return rows of a table near some attempts: what a reader need not skip itself.
+
+    Args:
+        rows: Columns run_id and attempt, and whatever else.
+        attempts: Rows of Attempts; few.
+    """
+    bounds = attempts.select(
+        run_from=pl.col("run_id").min(),
+        run_to=pl.col("run_id").max(),
+        attempt_from=pl.col("attempt").min(),
+        attempt_to=pl.col("attempt").max(),
+    ).collect()
+    row = bounds.row(0, named=True)
+    is_near = pl.col("run_id").is_between(
+        pl.lit(row["run_from"]), pl.lit(row["run_to"])
+    ) & pl.col("attempt").is_between(row["attempt_from"], row["attempt_to"])
+    return rows.filter(is_near)
