@@ -1,0 +1,135 @@
+"""Rows of some GPUs in single precision, and power and energy at any time in them."""
+
+from dataclasses import dataclass
+from typing import Final, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ingest.synthetic.cluster._power_activity import Rows
+
+Floats = NDArray[np.float32]
+
+_PER_NS: Final = 1e-9
+
+_ZERO: Final = np.float32(0)
+
+
+@dataclass(frozen=True, slots=True)
+class Levels:
+    """Power of each GPU by what it does, as one row or one for each row. [W]
+
+    Attributes:
+        compute: While it works.
+        wait: While it waits.
+        communication: While it communicates.
+        rest: Else; rows x 1.
+    """
+
+    compute: Floats
+    wait: Floats
+    communication: Floats
+    rest: Floats
+
+
+class State(NamedTuple):
+    """What GPUs do at some times: times x GPUs.
+
+    Attributes:
+        power: Power. [W]
+        energy: Energy since the first row began. [J]
+        row: Row of each time.
+    """
+
+    power: Floats
+    energy: Floats
+    row: NDArray[np.intp]
+
+
+@dataclass(frozen=True, slots=True)
+class Cells:
+    """Rows x GPUs that samples are taken from.
+
+    Attributes:
+        start_ns: When each row begins, and when the last is over. [ns]
+        data: See Rows. [s]
+        compute: See Rows. [s]
+        wait: See Rows. [s]
+        communication: See Rows. [s]
+        levels: Power of each GPU in each row. [W]
+        busy: Share of each row in which a kernel runs. [%]
+        energy: Energy since the first row began, at each start and the end. [J]
+    """
+
+    start_ns: NDArray[np.int64]
+    data: NDArray[np.float64]
+    compute: Floats
+    wait: Floats
+    communication: Floats
+    levels: Levels
+    busy: NDArray[np.uint8]
+    energy: Floats
+
+    @classmethod
+    def of(cls, rows: Rows, gpus: slice, levels: Levels) -> Self:
+        """Return the cells of some GPUs."""
+        compute, wait, communication = (
+            _seconds(part[:, gpus])
+            for part in (rows.compute, rows.wait, rows.communication)
+        )
+        length = (np.diff(rows.start) * _PER_NS).astype(np.float32)
+        spent = (levels.compute - levels.rest) * compute
+        spent += (levels.wait - levels.rest) * wait
+        spent += (levels.communication - levels.rest) * communication
+        spent += levels.rest * length[:, None]
+        energy = np.zeros((len(length) + 1, spent.shape[1]), np.float32)
+        np.cumsum(spent, axis=0, out=energy[1:])
+        return cls(
+            start_ns=rows.start,
+            data=np.multiply(rows.data, _PER_NS, dtype=np.float64),
+            compute=compute,
+            wait=wait,
+            communication=communication,
+            levels=levels,
+            busy=_share(compute + wait + communication, length, rows.is_busy),
+            energy=energy,
+        )
+
+    def at(self, times_ns: NDArray[np.int64]) -> State:
+        """Return what the GPUs do at times within the rows. [ns]"""
+        row = np.searchsorted(self.start_ns[1:-1], times_ns, side="right")
+        inside = (times_ns - self.start_ns[row]) * _PER_NS
+        worked = (inside - self.data[row]).astype(np.float32)[:, None]
+        rest = self.levels.rest[row]
+        energy = self.energy[row]
+        energy += rest * inside.astype(np.float32)[:, None]
+        power = np.broadcast_to(rest, energy.shape)
+        for part, level in (
+            (self.compute, self.levels.compute),
+            (self.wait, self.levels.wait),
+            (self.communication, self.levels.communication),
+        ):
+            above = level if len(level) == 1 else level[row]
+            length = part[row]
+            done = np.clip(worked, _ZERO, length)
+            power = np.where((done > _ZERO) & (done < length), above, power)
+            energy += (above - rest) * done
+            worked = worked - length
+        return State(power, energy, row)
+
+
+def _share(
+    worked: Floats, length: Floats, is_busy: NDArray[np.bool_]
+) -> NDArray[np.uint8]:
+    """Return the share of rows with a kernel. [%]"""
+    share = worked
+    share *= 100 / np.maximum(length, np.float32(1e-9))[:, None]
+    share[is_busy] = 100
+    return np.minimum(share, 100).astype(np.uint8)
+
+
+def _seconds(nanos: NDArray[np.int64]) -> Floats:
+    """Return times in single precision. [s]"""
+    seconds = np.empty(nanos.shape, np.float32)
+    np.multiply(nanos, _PER_NS, out=seconds, casting="unsafe")
+    return seconds
