@@ -59,6 +59,10 @@ class Grid:
     work_ns: Whole
     longest_ns: Whole
 
+    def has_peers_at_work(self) -> bool:
+        """Return whether no median of peers can be zero: then all have a ratio."""
+        return bool(self.work_ns.min() > 0)
+
 
 def grid_of(piece: Piece) -> Grid | None:
     """Return the steps of a piece as an array; None where steps differ in ranks.

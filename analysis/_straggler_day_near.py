@@ -56,8 +56,10 @@ class DaySteps:
     def _compared(self, piece: Piece, ranks: Whole) -> Near:
         grid = grid_of(piece)
         seated = self.seated
-        found = None if grid is None else of_grid(piece, grid, ranks, seated)
-        near = of_rows(piece, ranks, seated) if found is None else found
+        if grid is not None and grid.has_peers_at_work():
+            near = of_grid(piece, grid, ranks, seated)
+        else:
+            near = of_rows(piece, ranks, seated)
         of_attempt = self.columns.filter(pl.col("attempt") == piece.attempt)
         first = of_attempt["first_step"].to_numpy()
 

@@ -1,7 +1,7 @@
 """A piece of a day, compared: medians of blocks, totals of steps, work of reports."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -61,32 +61,46 @@ class Compared:
 General = Callable[[Piece], Compared]
 
 
-def compare(piece: Piece, places: Places, sizes: Sizes, general: General) -> Compared:
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """A piece, and the same as an array, where it is one: rows are then forgotten."""
+
+    piece: Piece
+    grid: Grid | None
+
+    @classmethod
+    def of(cls, piece: Piece) -> "Ready":
+        """Take what is needed of a piece."""
+        grid = grid_of(piece)
+        if grid is None or not grid.has_peers_at_work():
+            return cls(piece, None)
+        return cls(replace(piece, rows=piece.rows.clear()), grid)
+
+
+def compare(ready: Ready, places: Places, sizes: Sizes, general: General) -> Compared:
     """Compare the ranks of a piece with their peers, step by step.
 
     Args:
-        piece: Steps of an attempt.
+        ready: Steps of an attempt.
         places: Stages of its ranks.
         sizes: How steps are brought together.
         general: For pieces that are no array.
     """
-    grid = grid_of(piece)
-    found = None if grid is None else _compared(piece, grid, places, sizes)
-    return general(piece) if found is None else found
+    if ready.grid is None:
+        return general(ready.piece)
+    return _compared(ready.piece, ready.grid, places, sizes)
 
 
-def _compared(
-    piece: Piece, grid: Grid, places: Places, sizes: Sizes
-) -> Compared | None:
+def _compared(piece: Piece, grid: Grid, places: Places, sizes: Sizes) -> Compared:
     order, parts = slices(places.stages_of(grid.ranks))
     tested = [part for part in parts if part[2] - part[1] > sizes.min_peers]
     stages = Stages(order, parts, tested)
-    starts = range(0, len(grid.steps), sizes.unit)
-    tiles = [tile_of(grid, start, stages, sizes) for start in starts]
-    told = [tile for tile in tiles if tile is not None]
-    if len(told) < len(tiles):
-        return None
-    return _together(piece, grid, stages, told, sizes)
+    length = sizes.tile(len(grid.ranks))
+    tiles = [
+        tile_of(grid.work_ns[start : start + length], stages, sizes)
+        for start in range(0, len(grid.steps), length)
+    ]
+    return _together(piece, grid, stages, tiles, sizes)
 
 
 def _together(

@@ -29,6 +29,7 @@ COLUMNS: Final = (
 #: Pieces that are compared at the same time.
 _AT_ONCE: Final = 2
 
+P = TypeVar("P")
 T = TypeVar("T")
 
 
@@ -159,7 +160,7 @@ def piece_of(rows: pl.DataFrame, attempt: int, number: int) -> Piece:
     return Piece(rows, attempt, number, step[starts[:-1]].astype(np.int64), starts)
 
 
-def in_threads(work: Callable[[Piece], T], every: Iterator[Piece]) -> Iterator[T]:
+def in_threads(work: Callable[[P], T], every: Iterator[P]) -> Iterator[T]:
     """Yield what comes of pieces, in their order, while the next one is read."""
     with ThreadPoolExecutor(_AT_ONCE) as threads:
         waiting: deque[Future[T]] = deque()

@@ -109,8 +109,8 @@ def of_rows(piece: Piece, ranks: Whole, seated: Seated) -> Near:
     )
 
 
-def of_grid(piece: Piece, grid: Grid, ranks: Whole, seated: Seated) -> Near | None:
-    """Compare the steps of a piece as an array; None where some peers did nothing.
+def of_grid(piece: Piece, grid: Grid, ranks: Whole, seated: Seated) -> Near:
+    """Compare the steps of a piece as an array, in which all ranks did something.
 
     Args:
         piece: Steps of an attempt.
@@ -129,11 +129,7 @@ def of_grid(piece: Piece, grid: Grid, ranks: Whole, seated: Seated) -> Near | No
         medians.append(own / 1 if middle is None else middle.median)
         if middle is not None and end - first > seated.sizes.min_peers:
             _fill(peers, own, middle, (order[first:end], slow))
-    if np.any(peers <= 0):
-        return None
     of_stages = _stages(piece, np.concatenate(medians, axis=1), parts, seated)
-    if of_stages is None:
-        return None
     return Near(
         _units(piece, (grid, slow, stages), peers), of_stages, _others(piece, grid, slow)
     )
@@ -172,14 +168,12 @@ def _units(
 
 def _stages(
     piece: Piece, medians: Real, parts: list[tuple[int, int, int]], seated: Seated
-) -> pl.DataFrame | None:
+) -> pl.DataFrame:
     names = np.array([name for name, _, _ in parts])
     known = medians[:, names != NO_STAGE]
     if known.shape[1] <= seated.sizes.min_peers:
         return pl.DataFrame(schema=_STAGES)
     peers = peers_median(known, middle_of(known))
-    if np.any(peers <= 0):
-        return None
     rows = {
         "attempt": piece.attempt,
         "step": np.repeat(piece.steps, known.shape[1]),

@@ -16,8 +16,8 @@ from analysis._straggler_day_costs import cost_of_day
 from analysis._straggler_day_general import compare_rows
 from analysis._straggler_day_grid import Places
 from analysis._straggler_day_near import DaySteps
-from analysis._straggler_day_pass import TOTALS, UNITS, Compared, compare
-from analysis._straggler_day_pieces import Piece, in_threads, pieces
+from analysis._straggler_day_pass import TOTALS, UNITS, Compared, Ready, compare
+from analysis._straggler_day_pieces import in_threads, pieces
 from analysis._straggler_day_rows import Seated
 from analysis._straggler_day_stats import may_be_slow, statistics_of
 from analysis._straggler_day_tiles import Sizes
@@ -127,13 +127,15 @@ def _compared(
 ) -> list[Compared]:
     places: dict[int, Places] = {}
 
-    def of_piece(piece: Piece) -> Compared:
-        if piece.attempt not in places:
-            places[piece.attempt] = Places.of(seats, piece.attempt)
-        general = partial(compare_rows, owner=day.owner, seats=seats, sizes=sizes)
-        return compare(piece, places[piece.attempt], sizes, general)
+    general = partial(compare_rows, owner=day.owner, seats=seats, sizes=sizes)
 
-    every = pieces(day, attempts, sizes.unit, unseen)
+    def of_piece(ready: Ready) -> Compared:
+        attempt = ready.piece.attempt
+        if attempt not in places:
+            places[attempt] = Places.of(seats, attempt)
+        return compare(ready, places[attempt], sizes, general)
+
+    every = map(Ready.of, pieces(day, attempts, sizes.unit, unseen))
     return list(in_threads(of_piece, every))
 
 

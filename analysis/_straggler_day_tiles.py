@@ -1,12 +1,12 @@
 """A few steps of ranks, compared: as many as fit in a cache."""
 
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 
-from analysis._straggler_day_grid import NO_STAGE, Grid
+from analysis._straggler_day_grid import NO_STAGE
 from analysis._straggler_middle import (
-    Middle,
     Number,
     Real,
     Whole,
@@ -14,6 +14,9 @@ from analysis._straggler_middle import (
     middle_of,
     peers_median,
 )
+
+#: Values of a tile: 4 MB.
+_TILE: Final = 1 << 19
 
 #: A stage, and where its ranks begin and end in the order of stages.
 Part = tuple[int, int, int]
@@ -37,6 +40,10 @@ class Sizes:
     def unit(self) -> int:
         """Steps that stay together: whole blocks, and whole reports. [1]"""
         return int(np.lcm(self.block, self.report))
+
+    def tile(self, ranks: int) -> int:
+        """Return how many steps of so many ranks fit in a cache: some units. [1]"""
+        return self.unit * max(1, _TILE // (self.unit * max(1, ranks)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,57 +78,39 @@ class Tile:
     report_work: Number
 
 
-def tile_of(grid: Grid, start: int, stages: Stages, sizes: Sizes) -> Tile | None:
-    """Compare the steps of a unit; None where some peers did nothing.
+def tile_of(work: Whole, stages: Stages, sizes: Sizes) -> Tile:
+    """Compare some steps, in which all ranks did something.
 
     Args:
-        grid: Steps by ranks.
-        start: First of the steps.
+        work: Own work, steps by ranks: whole units, but at the end. [ns]
         stages: The stages of its ranks.
         sizes: How many steps.
     """
-    work = grid.work_ns[start : start + sizes.unit]
     staged = work if len(stages.parts) == 1 else work[:, stages.order]
-    middles = [_middle(staged[:, a:b]) for _, a, b in stages.parts]
     ratios = np.empty((len(work), len(stages.kept)), np.float32)
+    medians = []
     at = 0
-    for (_, a, b), middle in zip(stages.parts, middles, strict=True):
-        if b - a <= sizes.min_peers or middle is None:
-            continue
-        peers = peers_median(staged[:, a:b], middle)
-        if peers.min() <= 0:
-            return None
-        into = ratios[:, at : at + b - a]
-        np.divide(staged[:, a:b], peers, out=into, casting="same_kind")
-        at += b - a
-    medians = np.concatenate(
-        [
-            staged[:, a:b] / 1 if middle is None else middle.median
-            for (_, a, b), middle in zip(stages.parts, middles, strict=True)
-        ],
-        axis=1,
-    )
-    compared = _stages(medians, [name for name, _, _ in stages.parts], sizes)
-    if compared is None:
-        return None
+    for _, first, end in stages.parts:
+        own = staged[:, first:end]
+        middle = middle_of(own) if end - first > 1 else None
+        medians.append(own / 1 if middle is None else middle.median)
+        if middle is not None and end - first > sizes.min_peers:
+            into = ratios[:, at : at + end - first]
+            at += end - first
+            np.divide(own, peers_median(own, middle), out=into, casting="same_kind")
+    of_stages = np.concatenate(medians, axis=1)
     return Tile(
         block_medians(ratios, sizes.block),
-        compared,
-        np.stack([np.median(work, axis=1), medians.mean(axis=1)]),
+        _stages(of_stages, [name for name, _, _ in stages.parts], sizes),
+        np.stack([np.median(work, axis=1), of_stages.mean(axis=1)]),
         block_medians(work.astype(np.float64), sizes.report),
     )
 
 
-def _middle(own: Whole) -> Middle | None:
-    return middle_of(own) if own.shape[1] > 1 else None
-
-
-def _stages(medians: Real, names: list[int], sizes: Sizes) -> Number | None:
-    """Return each stage's ratio in each block; None where some did nothing."""
+def _stages(medians: Real, names: list[int], sizes: Sizes) -> Number:
+    """Return each stage's ratio in each block. [1]"""
     known = medians[:, [name != NO_STAGE for name in names]]
     if known.shape[1] <= sizes.min_peers:
         return np.empty((-(-len(medians) // sizes.block), 0))
     peers = peers_median(known, middle_of(known))
-    if peers.min() <= 0:
-        return None
     return block_medians(known / peers, sizes.block)

@@ -75,11 +75,14 @@ def block_medians(values: Number, length: int) -> Number:
         values: Steps by ranks, without NaN; the last block may be shorter.
         length: Steps of a block. [1]
     """
-    starts = range(0, len(values), length)
-    medians = np.empty((len(starts), values.shape[1]), values.dtype)
-    for number, start in enumerate(starts):
-        medians[number] = median_of(list(values[start : start + length]))
-    return medians
+    whole = len(values) // length * length
+    blocks = values[:whole].reshape(-1, length, values.shape[1])
+    medians = [values[:0]]
+    if whole:
+        medians.append(median_of([blocks[:, step] for step in range(length)]))
+    if whole < len(values):
+        medians.append(median_of(list(values[whole:]))[None])
+    return np.concatenate(medians)
 
 
 def median_of(rows: list[Number]) -> Number:
