@@ -36,6 +36,7 @@ from analysis import (
     pipeline_bubbles,
     plans,
     power_limits,
+    power_rollup,
     power_swings,
     rate_changes,
     rate_comparisons,
@@ -65,6 +66,7 @@ from analysis.data_feed_steps import DataFeedSteps
 from analysis.energy import Energy
 from analysis.energy_checks import EnergyChecks
 from analysis.energy_runs import EnergyRuns
+from analysis.fleet_power import FleetPower, FleetReadings
 from analysis.flow_collisions import FlowCollisions
 from analysis.goodput import Goodput
 from analysis.goodput_days import GoodputDays
@@ -85,6 +87,8 @@ from analysis.overlap import Overlap
 from analysis.overlap_groups import OverlapGroups
 from analysis.pipeline_bubbles import PipelineBubbles
 from analysis.plans import Plans
+from analysis.power_days import PowerDays, XidChanges
+from analysis.power_hours import PowerHours
 from analysis.power_limits import PowerLimits
 from analysis.power_profiles import PowerProfiles, PowerSteps
 from analysis.power_shapes import PowerBands, PowerShapes
@@ -110,6 +114,11 @@ from ingest.tables import Table
 
 #: Tables that analyses fill.
 RESULTS: Final[tuple[type[Table], ...]] = (
+    PowerHours,
+    PowerDays,
+    FleetPower,
+    FleetReadings,
+    XidChanges,
     StepRollups,
     RankHours,
     Runs,
@@ -185,6 +194,7 @@ ANALYSES: Final[tuple[Analysis | Rollup, ...]] = (
     runs.ANALYSIS,
     gpus.ANALYSIS,
     allocations.ANALYSIS,
+    power_rollup.ROLLUP,
     overlap.ANALYSIS,
     overlap_groups.ANALYSIS,
     clock_offsets.ANALYSIS,

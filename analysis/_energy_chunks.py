@@ -33,7 +33,16 @@ def devices_of(samples: pl.LazyFrame, gpus: pl.DataFrame) -> pl.DataFrame:
         last_ns=PowerSamples.time_ns.col.max(),
         samples=pl.len().cast(pl.Int64),
     )
-    told = spans.collect(engine="streaming")
+    return numbered(spans.collect(engine="streaming"), gpus)
+
+
+def numbered(told: pl.DataFrame, gpus: pl.DataFrame) -> pl.DataFrame:
+    """Return what `devices_of` does.
+
+    Args:
+        told: DEVICE, `first_ns`, `last_ns` and `samples` of all that was sampled.
+        gpus: Rows of Gpus.
+    """
     names = names_of(gpus, told)
     spelled = spelled_alike(told.with_columns(seen=pl.struct(DEVICE)).lazy(), names)
     is_local = ~is_global("gpu_uuid")
@@ -99,5 +108,5 @@ def samples_of(samples: pl.LazyFrame, chunk: pl.DataFrame) -> pl.DataFrame:
         first, last = (pl.lit(hosts.min()), pl.lit(hosts.max()))
         samples = samples.filter(host.is_between(first, last))
     known = seen.select(*DEVICE, "device").lazy()
-    numbered = samples.join(known, on=DEVICE, nulls_equal=True)
-    return numbered.collect(engine="streaming")
+    mine = samples.join(known, on=DEVICE, nulls_equal=True)
+    return mine.collect(engine="streaming")

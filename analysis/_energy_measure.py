@@ -14,7 +14,7 @@ from analysis._energy_segments import Bridges, counter_segments, power_segments
 _KEY: Final = ("device", "window")
 
 #: What is true of a window where it is of one of its samples.
-_DOUBTS: Final = (
+DOUBTS: Final = (
     "is_module",
     "is_assumed_zone",
     "is_file_time",
@@ -40,19 +40,43 @@ def integrate(
         Energy from `energy_j` on.
     """
     marked = mark_doubts(one_per_time(samples))
-    placed = _place(marked, windows)
-    segments = {
-        name: power_segments(marked, column, bridges)
-        for name, column in METHODS.items()
-        if name != "counter"
-    } | {"counter": counter_segments(marked)}
+    placed = place_samples(marked, windows)
+    segments = segments_of(marked, bridges)
     every = pl.concat(
-        _of_method(name, segments[name], (marked, placed), windows) for name in METHODS
+        of_method(name, segments[name], (marked, placed), windows) for name in METHODS
     )
     common = placed.group_by(_KEY).agg(
-        pl.col(_DOUBTS).any(),
+        pl.col(DOUBTS).any(),
         peak_w=pl.max_horizontal("_average", "_instant").max(),
     )
+    return told(every, common, windows)
+
+
+def segments_of(marked: pl.DataFrame, bridges: Bridges) -> dict[str, pl.DataFrame]:
+    """Return what each method says of the time between samples.
+
+    Args:
+        marked: Rows of `mark_doubts`.
+        bridges: Which silences of sampled power are bridged.
+    """
+    return {
+        name: counter_segments(marked)
+        if name == "counter"
+        else power_segments(marked, column, bridges)
+        for name, column in METHODS.items()
+    }
+
+
+def told(
+    every: pl.DataFrame, common: pl.DataFrame, windows: pl.DataFrame
+) -> pl.DataFrame:
+    """Return the energy of windows by the best method that there is.
+
+    Args:
+        every: A row for each device, window and method, as `of_method` gives them.
+        common: For each device and window the doubts of its samples, and `peak_w`.
+        windows: Windows, as `integrate` takes them.
+    """
     return (
         choose(every)
         .join(_bounds(windows), on=_KEY, nulls_equal=True)
@@ -72,8 +96,13 @@ def _bounds(windows: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _place(samples: pl.DataFrame, windows: pl.DataFrame) -> pl.DataFrame:
-    """Give samples the window that they fall into; at an edge the later one."""
+def place_samples(samples: pl.DataFrame, windows: pl.DataFrame) -> pl.DataFrame:
+    """Give samples the window that they fall into; at an edge the later one.
+
+    Args:
+        samples: Rows of `mark_doubts`.
+        windows: `device`, `window`, `from_ns` and `to_ns`.
+    """
     believed = [
         pl.when(~pl.col(f"power_{name}_w_above"))
         .then(f"power_{name}_w")
@@ -95,13 +124,20 @@ def _place(samples: pl.DataFrame, windows: pl.DataFrame) -> pl.DataFrame:
     return joined.filter(pl.col("time_ns") <= pl.col("to_ns"))
 
 
-def _of_method(
+def of_method(
     method: str,
     segments: pl.DataFrame,
     samples_and_placed: tuple[pl.DataFrame, pl.DataFrame],
     windows: pl.DataFrame,
 ) -> pl.DataFrame:
-    """Measure all windows by one method."""
+    """Measure all windows by one method.
+
+    Args:
+        method: Name of the method.
+        segments: What it says of the time between samples.
+        samples_and_placed: Rows of `mark_doubts` and of `place_samples`.
+        windows: Windows, as `integrate` takes them.
+    """
     column = METHODS[method]
     samples, placed = samples_and_placed
     is_counter = method == "counter"

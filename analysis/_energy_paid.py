@@ -4,7 +4,7 @@ from typing import Final
 
 import polars as pl
 
-from analysis._energy_sums import NODE, RunEnergy
+from analysis._energy_run import NODE, RunEnergy
 
 _ATTEMPT: Final = ("run_id", "attempt")
 

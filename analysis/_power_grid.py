@@ -29,6 +29,9 @@ _AGES: Final = {
 }
 
 
+_ONE: Final = pl.lit(1, pl.Int64)
+
+
 @dataclass(frozen=True, slots=True)
 class Changes:
     """When the power of runs changes, and what is known of it beside.
@@ -72,9 +75,9 @@ def changes(
     for chunk in chunks(mine):
         pieces = wanted.join(chunk.select("device"), on="device", how="semi")
         placed = in_force(samples_of(samples, chunk), pieces, bridges)
-        events = pl.concat([every, *_of_samples(placed), *_of_pieces(pieces)])
+        events = pl.concat([every, *_of_samples(placed), *expected_changes(pieces)])
         every = events.group_by(_POINT).agg(pl.all().sum())
-        both = pl.concat([aged, ages(placed)])
+        both = pl.concat([aged, ages(placed.with_columns(devices=_ONE))])
         aged = both.group_by("run_id", "age_ns", "points").agg(pl.all().sum())
         peaks.append(
             placed.group_by("run_id", "device").agg(
@@ -116,7 +119,12 @@ def _of_samples(placed: pl.DataFrame) -> Iterator[pl.DataFrame]:
         yield events.group_by(_POINT).agg(pl.all().sum())
 
 
-def _of_pieces(pieces: pl.DataFrame) -> Iterator[pl.DataFrame]:
+def expected_changes(pieces: pl.DataFrame) -> Iterator[pl.DataFrame]:
+    """Yield at which points a run begins and ends to hold devices.
+
+    Args:
+        pieces: `run_id`, `from_ns`, `to_ns`, `origin_ns` and `grid_ns`.
+    """
     for column, sign in (("from_ns", 1), ("to_ns", -1)):
         yield pieces.select(
             "run_id",

@@ -45,10 +45,20 @@ def in_force(
             until_ns=pl.col("time_ns")
             + pl.when("is_measured").then("length_ns").otherwise(0),
         )
-        parts += [_taken_in(readings, mine), _taken_before(readings, mine)]
+        parts.append(readings_in(readings, mine))
     most = (pl.col("ceiling_w").max() * MW).round().cast(pl.Int64)
     ceilings = samples.group_by("device").agg(ceiling_mw=most)
     return pl.concat(parts).join(ceilings, on="device")
+
+
+def readings_in(readings: pl.DataFrame, pieces: pl.DataFrame) -> pl.DataFrame:
+    """Return the readings that are in force in pieces of time, cut at their edges.
+
+    Args:
+        readings: `device`, `taken_ns`, `power_mw` and `until_ns`.
+        pieces: `device`, `from_ns`, `to_ns` and whatever is to be kept of them.
+    """
+    return pl.concat([_taken_in(readings, pieces), _taken_before(readings, pieces)])
 
 
 def _taken_in(readings: pl.DataFrame, pieces: pl.DataFrame) -> pl.DataFrame:

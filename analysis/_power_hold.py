@@ -20,11 +20,12 @@ PARTS: Final = 32
 WORKED_OUT: Final = 257
 
 
-def ages(placed: pl.DataFrame) -> pl.DataFrame:
+def ages(placed: pl.DataFrame, of: tuple[str, ...] = ("run_id",)) -> pl.DataFrame:
     """Count readings by their age at the first point of the grid that they stand for.
 
     Args:
-        placed: Rows of `in_force`.
+        placed: Rows of `in_force`, with the number of `devices` that each is of.
+        of: What they are told apart by.
 
     Returns:
         `run_id`, `age_ns`, `points` (of the grid, one after the other, that a reading
@@ -37,12 +38,12 @@ def ages(placed: pl.DataFrame) -> pl.DataFrame:
     age = origin + first * grid - pl.col("taken_ns")
     part = age * PARTS // grid
     told = placed.select(
-        "run_id", age_ns=(2 * part + 1) * grid // (2 * PARTS), points=end - first
+        *of, "devices", age_ns=(2 * part + 1) * grid // (2 * PARTS), points=end - first
     )
     return (
         told.filter(pl.col("points") > 0)
-        .group_by("run_id", "age_ns", "points")
-        .agg(readings=pl.len().cast(pl.Int64))
+        .group_by(*of, "age_ns", "points")
+        .agg(readings=pl.col("devices").sum())
     )
 
 

@@ -7,18 +7,17 @@ from typing import Final
 import polars as pl
 
 from analysis._analysis import Frames
-from analysis._energy_chunks import devices_of
-from analysis._energy_held import held_gpus
 from analysis._energy_segments import Bridges
-from analysis._power_grid import changes, cluster_power
+from analysis._power_changes import Holding, sampled_changes, together
+from analysis._power_grid import cluster_power
 from analysis._power_hold import Hold
 from analysis._power_ramps import Sensor
-from analysis._power_sensor import sensors
+from analysis._power_rolled_changes import condensed_changes
 from analysis._power_steps import stepped
 from analysis.allocations import Allocations
 from analysis.attempts import Attempts
 from analysis.gpus import Gpus
-from ingest.tables import PowerSamples, RunCards, StepTimings
+from ingest.tables import RunCards, StepTimings
 
 #: Levels that are power of one GPU.
 _LEVELS: Final = ("gpu_board", "module")
@@ -63,14 +62,16 @@ def runs_sampled(
         bridges: Which silences of a sensor are bridged.
         band_hz: Band that is watched where no run card tells. [Hz]
     """
-    samples = frames[PowerSamples].filter(PowerSamples.level.col.is_in(_LEVELS))
     allocations, gpus = frames[Allocations].collect(), frames[Gpus].collect()
-    devices = devices_of(samples, gpus)
-    held = held_gpus(allocations, gpus, frames[Attempts].collect(), devices)
-    if held.is_empty():
+    holding = Holding(allocations, gpus, frames[Attempts].collect())
+    parts = [
+        sampled_changes(frames, holding, _LEVELS, bridges),
+        condensed_changes(frames, holding, _LEVELS, bridges),
+    ]
+    seen = [part for part in parts if part is not None]
+    if not seen:
         return
-    told = sensors(samples, held, devices)
-    found = changes(samples, held, devices, told, bridges)
+    told, found = together(seen)
     steps = stepped(frames[StepTimings], frames[Attempts])
     cards = frames[RunCards].select("run_id", "power_band_low_hz", "power_band_high_hz")
     ranks = allocations.group_by("run_id", "attempt").agg(n=pl.col("slot").n_unique())

@@ -18,7 +18,8 @@ ENOUGH_RATIO: Final = 0.95
 #: Column of power by what it means.
 COLUMN: Final = {"instant": "power_instant_w", "average": "power_average_w"}
 
-#: What a grid may be spaced by: each divides the longer windows. [ns]
+#: What a grid may be spaced by: each divides the next, and the longer windows. Its
+#: points are whole multiples since the epoch, so that those of days are one grid. [ns]
 GRIDS_NS: Final = tuple(
     round(seconds * SECOND_NS) for seconds in (0.05, 0.1, 0.5, 1, 5, 10, 30, 60)
 )
@@ -43,23 +44,45 @@ def sensors(
         `refresh_ns` (median time between two changes, never below the interval),
         `origin_ns`, `last_ns` and `grid_ns`, sorted by run.
     """
-    spans = held.group_by("run_id").agg(
-        origin_ns=pl.col("from_ns").min(),
-        last_ns=pl.col("to_ns").max(),
-        device=pl.col("device").unique().sort(),
-    )
-    picked = spans.with_columns(
-        device=pl.col("device").list.gather_every(
-            (pl.col("device").list.len() // LOOKED_AT).clip(1)
-        )
-    ).explode("device")
+    picked = picked_of(held)
     chosen = devices.join(picked.select("device").unique(), on="device", how="semi")
     read = one_per_time(samples_of(samples, chosen.sort("device")))
     told = [
         _of_column(read, column).with_columns(semantics=pl.lit(name))
         for name, column in COLUMN.items()
     ]
-    of_devices = picked.join(pl.concat(told), on="device")
+    return sensors_of(picked, pl.concat(told))
+
+
+def picked_of(held: pl.DataFrame) -> pl.DataFrame:
+    """Return the devices of each run whose sensors are looked at.
+
+    Args:
+        held: `run_id`, `device`, `from_ns` and `to_ns`.
+
+    Returns:
+        `run_id`, `origin_ns`, `last_ns` and `device`.
+    """
+    spans = held.group_by("run_id").agg(
+        origin_ns=pl.col("from_ns").min(),
+        last_ns=pl.col("to_ns").max(),
+        device=pl.col("device").unique().sort(),
+    )
+    return spans.with_columns(
+        device=pl.col("device").list.gather_every(
+            (pl.col("device").list.len() // LOOKED_AT).clip(1)
+        )
+    ).explode("device")
+
+
+def sensors_of(picked: pl.DataFrame, told: pl.DataFrame) -> pl.DataFrame:
+    """Return what the sensors of runs are like by those of some devices.
+
+    Args:
+        picked: Rows of `picked_of`.
+        told: `device`, `semantics`, `samples`, `interval_ns` and `refresh_ns`.
+    """
+    of_devices = picked.join(told, on="device")
     found = of_devices.group_by("run_id", "semantics", "origin_ns", "last_ns").agg(
         pl.col("samples").sum(),
         pl.col("interval_ns").median(),
@@ -109,4 +132,23 @@ def _with_grid(found: pl.DataFrame) -> pl.DataFrame:
         is_fine = pl.col("refresh_ns") >= 2 * wider
         is_long = length // narrower > MOST_POINTS
         grid = pl.when(is_fine | is_long).then(wider).otherwise(grid)
-    return found.with_columns(grid_ns=grid).sort("run_id")
+    return found.with_columns(
+        origin_ns=pl.col("origin_ns") // GRIDS_NS[-1] * GRIDS_NS[-1], grid_ns=grid
+    ).sort("run_id")
+
+
+def grid_of(samples: pl.DataFrame, column: str) -> int:
+    """Return how a grid is spaced by what some devices show. [ns]
+
+    Args:
+        samples: Rows of PowerSamples with `device`, sorted by it and by time.
+        column: Column of the value.
+    """
+    first = samples["device"].unique(maintain_order=True).head(LOOKED_AT).implode()
+    some = samples.filter(pl.col("device").is_in(first))
+    changes = refresh(some, column)["refresh_ns"].median()
+    spaced = some.group_by("device").agg(apart=pl.col("time_ns").diff().median())
+    usual = [changes or 0.0, spaced["apart"].median() or 0.0]
+    refresh_ns = max(float(str(value)) for value in usual)
+    fitting = [grid for grid in GRIDS_NS if refresh_ns >= 2 * grid]
+    return max(fitting, default=GRIDS_NS[0])

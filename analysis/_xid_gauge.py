@@ -29,7 +29,29 @@ def edges_of_gauge(samples: pl.LazyFrame) -> pl.LazyFrame:
     told = samples.filter(code.is_not_null()).select(*_GPU, "time_ns", "last_xid")
     once = told.group_by(*_GPU, "time_ns").agg(code.max())
     before = code.shift(1).over(_GPU, order_by="time_ns")
-    changed = once.with_columns(_before=before).filter(
+    return _failures(once.with_columns(_before=before))
+
+
+def edges_of_days(changes: pl.LazyFrame, days: pl.LazyFrame) -> pl.LazyFrame:
+    """Return the same where samples were condensed.
+
+    Args:
+        changes: Rows of XidChanges: those within days.
+        days: Rows of PowerDays: between two of them lies what both ends tell.
+    """
+    inside = changes.select(*_GPU, "time_ns", "last_xid", _before="before_xid")
+    known = days.filter(pl.col("xid_first_ns").is_not_null())
+    before = pl.col("xid_last").shift(1).over(_GPU, order_by="xid_first_ns")
+    between = known.select(
+        *_GPU, time_ns="xid_first_ns", last_xid="xid_first", _before=before
+    )
+    return _failures(pl.concat([inside, between]))
+
+
+def _failures(told: pl.LazyFrame) -> pl.LazyFrame:
+    """Return changes of the gauge to a code as failures."""
+    code = pl.col("last_xid")
+    changed = told.filter(
         pl.col("_before").is_not_null(), code != pl.col("_before"), code != 0
     )
     meanings = {

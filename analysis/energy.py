@@ -5,31 +5,22 @@ from typing import ClassVar, Final
 import polars as pl
 
 from analysis._analysis import Analysis, Frames, Results, Thresholds
+from analysis._energy_bridges import THRESHOLDS, bridges_of
 from analysis._energy_choice import METHODS
 from analysis._energy_chunks import chunks, devices_of, samples_of
 from analysis._energy_measure import integrate
 from analysis._energy_segments import Bridges
 from analysis._energy_windows import free_windows, held_windows
+from analysis._power_rolled import Condensed
+from analysis._power_rolled_energy import integrate_hours
 from analysis.allocations import Allocations
 from analysis.clock_offsets import ClockOffsets
 from analysis.gpus import Gpus
+from analysis.power_days import PowerDays
+from analysis.power_hours import PowerHours
 from ingest.tables import PowerSamples, Table
 from ingest.tables import _columns as c
 from ingest.times import SECOND_NS
-
-#: Longest silence that is bridged at any rate of sampling: samples of a second that
-#: come late or of which two are lost (InferenceX allows the same at 1 Hz).
-GAP_FLOOR_S: Final = 3.0
-
-#: Longest silence that is bridged, in sampling intervals of the device: a scrape every
-#: 30 s is no gap, four of them lost in a row are.
-GAP_INTERVALS: Final = 5.0
-
-#: Longest silence that is bridged at all: after five minutes without a sample
-#: Prometheus, too, holds a series for ended. The spacing of two or three samples tells
-#: no sampling interval: they may be of different months. A counter of energy saw what
-#: lies between its reads, and is read across.
-GAP_CEILING_S: Final = 300.0
 
 #: Difference of the clocks of two nodes from which samples are in the wrong window:
 #: sensors of power are averaged over a second. [ns]
@@ -65,34 +56,49 @@ class Energy(Table):
 def measure_energy(frames: Frames, thresholds: Thresholds) -> Results:
     """Measure the energy of every sampled GPU, by the run that held it."""
     bridges = bridges_of(thresholds)
+    found = pl.concat([_of_samples(frames, bridges), _of_hours(frames, bridges)])
+    rows = _with_skew(found, frames[ClockOffsets])
+    return {Energy: rows.sort(Energy.key)}
+
+
+def _of_samples(frames: Frames, bridges: Bridges) -> pl.DataFrame:
+    """Measure the devices whose samples are there."""
     samples = frames[PowerSamples].filter(PowerSamples.level.col.is_in(LEVELS))
     gpus = frames[Gpus].collect()
     devices = devices_of(samples, gpus)
-    held = held_windows(frames[Allocations].collect(), gpus, devices)
-    windows = pl.concat(
-        [held.filter("counts").drop("counts"), free_windows(held, devices)]
-    )
+    wanted = _windows(frames, gpus, devices)
     parts: list[pl.DataFrame] = [Energy.create_empty()]
     for chunk in chunks(devices):
-        wanted = windows.join(chunk, on="device", how="semi")
-        measured = integrate(samples_of(samples, chunk), wanted, bridges)
-        named = measured.rename({"window": "run_id"}).join(chunk, on="device")
-        parts.append(named.with_columns(level=level_of()).select(Energy.column_names()))
-    found = _with_skew(pl.concat(parts), frames[ClockOffsets])
-    return {Energy: found.sort(Energy.key)}
+        mine = wanted.join(chunk, on="device", how="semi")
+        measured = integrate(samples_of(samples, chunk), mine, bridges)
+        parts.append(_named(measured, chunk))
+    return pl.concat(parts)
 
 
-def bridges_of(thresholds: Thresholds) -> Bridges:
-    """Return which silences are bridged, as settings tell.
+def _of_hours(frames: Frames, bridges: Bridges) -> pl.DataFrame:
+    """Measure the devices whose samples were condensed."""
+    gpus = frames[Gpus].collect()
+    condensed = Condensed.of(frames, gpus, LEVELS)
+    wanted = _windows(frames, gpus, condensed.devices)
+    parts: list[pl.DataFrame] = [Energy.create_empty()]
+    for lot in condensed.lots():
+        mine = wanted.join(lot.devices, on="device", how="semi")
+        parts.append(_named(integrate_hours(lot, mine, bridges), lot.devices))
+    return pl.concat(parts)
 
-    Args:
-        thresholds: Those of this analysis.
-    """
-    return Bridges(
-        floor_ns=round(thresholds["energy_gap_floor_s"] * SECOND_NS),
-        intervals=thresholds["energy_gap_intervals"],
-        ceiling_ns=round(thresholds["energy_gap_ceiling_s"] * SECOND_NS),
-    )
+
+def _windows(
+    frames: Frames, gpus: pl.DataFrame, devices: pl.DataFrame
+) -> pl.DataFrame:
+    """Return when runs held devices, and when nobody did."""
+    held = held_windows(frames[Allocations].collect(), gpus, devices)
+    counting = held.filter("counts").drop("counts")
+    return pl.concat([counting, free_windows(held, devices)])
+
+
+def _named(measured: pl.DataFrame, devices: pl.DataFrame) -> pl.DataFrame:
+    named = measured.rename({"window": "run_id"}).join(devices, on="device")
+    return named.with_columns(level=level_of()).select(Energy.column_names())
 
 
 def level_of() -> pl.Expr:
@@ -111,19 +117,12 @@ def _with_skew(rows: pl.DataFrame, clocks: pl.LazyFrame) -> pl.DataFrame:
     return joined.with_columns(quality=pl.when(doubts != "").then(doubts)).drop("_skew")
 
 
-#: Thresholds of every measure of energy.
-THRESHOLDS: Final = {
-    "energy_gap_floor_s": GAP_FLOOR_S,
-    "energy_gap_intervals": GAP_INTERVALS,
-    "energy_gap_ceiling_s": GAP_CEILING_S,
-}
-
 ANALYSIS: Final = Analysis(
     name="energy",
-    version=4,
+    version=5,
     describes="How much electric energy each run took on each GPU.",
-    inputs=(PowerSamples, Allocations, Gpus, ClockOffsets),
-    needs=(PowerSamples,),
+    inputs=(PowerSamples, PowerHours, PowerDays, Allocations, Gpus, ClockOffsets),
+    needs=(PowerSamples, PowerHours),
     outputs=(Energy,),
     compute=measure_energy,
     thresholds=THRESHOLDS,

@@ -5,8 +5,8 @@ from typing import ClassVar, Final
 
 import polars as pl
 
-from analysis import energy
 from analysis._analysis import Analysis, Frames, Results, Thresholds
+from analysis._energy_bridges import THRESHOLDS, bridges_of
 from analysis._energy_beside import sampled_windows, windows_of_nodes
 from analysis._energy_choice import METHODS
 from ingest.tables import EnergyWindows, PowerSamples, Table
@@ -70,7 +70,7 @@ class EnergyChecks(Table):
 
 def check(frames: Frames, thresholds: Thresholds) -> Results:
     """Hold each window against the samples of its device."""
-    bridges = energy.bridges_of(thresholds)
+    bridges = bridges_of(thresholds)
     windows = frames[EnergyWindows].collect().sort(EnergyChecks.key).with_row_index("w")
     samples = frames[PowerSamples]
     parts = [
@@ -149,5 +149,5 @@ ANALYSIS: Final = Analysis(
     needs=(EnergyWindows,),
     outputs=(EnergyChecks,),
     compute=check,
-    thresholds=energy.THRESHOLDS | {"energy_apart_ratio": APART_RATIO},
+    thresholds=THRESHOLDS | {"energy_apart_ratio": APART_RATIO},
 )

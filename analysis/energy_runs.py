@@ -4,13 +4,17 @@ from typing import ClassVar, Final
 
 import polars as pl
 
-from analysis import energy
 from analysis._analysis import Analysis, Frames, Results, Thresholds
+from analysis._energy_bridges import THRESHOLDS, bridges_of
 from analysis._energy_paid import paid_time
-from analysis._energy_sums import RunEnergy, measure_runs
+from analysis._energy_run import RunEnergy
+from analysis._energy_sums import measure_runs
 from analysis.allocations import Allocations
 from analysis.attempts import Attempts
+from analysis.fleet_power import FleetPower
 from analysis.gpus import Gpus
+from analysis.power_days import PowerDays
+from analysis.power_hours import PowerHours
 from ingest.tables import PowerSamples, RunCards, StepTimings, Table
 from ingest.tables import _columns as c
 
@@ -67,8 +71,8 @@ class EnergyRuns(Table):
 
 def measure(frames: Frames, thresholds: Thresholds) -> Results:
     """Sum up the energy of runs and attempts, by level."""
-    found = RunEnergy.of(frames, energy.bridges_of(thresholds))
-    sums = measure_runs(frames[PowerSamples], found, LEVELS)
+    found = RunEnergy.of(frames, bridges_of(thresholds))
+    sums = measure_runs(frames, found, LEVELS)
     paid = paid_time(found)
     rows = sums.join(paid, on=["run_id", "attempt", "level"], nulls_equal=True)
     cards = frames[RunCards].select("run_id", "tokens_per_step").collect()
@@ -127,11 +131,21 @@ def _shares(least: float) -> dict[str, pl.Expr]:
 
 ANALYSIS: Final = Analysis(
     name="energy_runs",
-    version=2,
+    version=3,
     describes="How much energy each run took, for each step and each token",
-    inputs=(PowerSamples, Allocations, Gpus, Attempts, StepTimings, RunCards),
-    needs=(PowerSamples,),
+    inputs=(
+        PowerSamples,
+        PowerHours,
+        PowerDays,
+        FleetPower,
+        Allocations,
+        Gpus,
+        Attempts,
+        StepTimings,
+        RunCards,
+    ),
+    needs=(PowerSamples, PowerHours),
     outputs=(EnergyRuns,),
     compute=measure,
-    thresholds=energy.THRESHOLDS | {"energy_covered_ratio": COVERED_RATIO},
+    thresholds=THRESHOLDS | {"energy_covered_ratio": COVERED_RATIO},
 )

@@ -22,9 +22,10 @@ from analysis._incident_chains import (
     merge_under_switches,
 )
 from analysis._incident_sums import name_incidents, sum_up
-from analysis._xid_gauge import edges_of_gauge
+from analysis._xid_gauge import edges_of_days, edges_of_gauge
 from analysis.attempts import Attempts
 from analysis.gpus import Gpus
+from analysis.power_days import PowerDays, XidChanges
 from ingest.tables import Failures, Jobs, PowerSamples, Table
 from ingest.tables import _columns as c
 from ingest.times import SECOND_NS
@@ -135,7 +136,11 @@ def find_incidents(frames: Frames, thresholds: Thresholds) -> Results:
     nodes = held_nodes(frames[Attempts], frames[Gpus]).collect().lazy()
     held_jobs = [job_nodes(frames[Jobs]), nodes.drop("run_id", "attempt")]
     jobs = pl.concat(held_jobs, how="diagonal").unique()
-    told = [frames[Failures], edges_of_gauge(frames[PowerSamples])]
+    told = [
+        frames[Failures],
+        edges_of_gauge(frames[PowerSamples]),
+        edges_of_days(frames[XidChanges], frames[PowerDays]),
+    ]
     failures = pl.concat(told, how="vertical_relaxed")
     switches = frames[Gpus].select("cluster", Gpus.host.name, Gpus.switch.name)
     names = host_names([nodes, jobs, switches, failures]).collect().lazy()
@@ -156,9 +161,9 @@ def find_incidents(frames: Frames, thresholds: Thresholds) -> Results:
 
 ANALYSIS: Final = Analysis(
     name="incidents",
-    version=6,
+    version=7,
     describes="What broke, by cause: lines, events and incidents.",
-    inputs=(Failures, PowerSamples, Jobs, Attempts, Gpus),
+    inputs=(Failures, PowerSamples, XidChanges, PowerDays, Jobs, Attempts, Gpus),
     needs=(Failures,),
     outputs=(Incidents, IncidentEvents),
     compute=find_incidents,

@@ -5,8 +5,8 @@ from typing import ClassVar, Final
 import numpy as np
 import polars as pl
 
-from analysis import energy
 from analysis._analysis import Analysis, Frames, Results, Thresholds
+from analysis._energy_bridges import THRESHOLDS, bridges_of
 from analysis._power_profile import profile
 from analysis._power_ramps import ramps
 from analysis._power_runs import Run, runs_sampled
@@ -15,7 +15,10 @@ from analysis._power_spectrum import Spectrum, spectrum
 from analysis._power_steps import swings_of_steps
 from analysis.allocations import Allocations
 from analysis.attempts import Attempts
+from analysis.fleet_power import FleetPower, FleetReadings
 from analysis.gpus import Gpus
+from analysis.power_days import PowerDays
+from analysis.power_hours import PowerHours
 from analysis.power_profiles import PowerProfiles, PowerSteps
 from analysis.power_shapes import PowerBands, PowerShapes
 from ingest.tables import PowerSamples, RunCards, StepTimings, Table
@@ -73,7 +76,7 @@ OUTPUTS: Final = (PowerSwings, PowerBands, PowerShapes, PowerSteps, PowerProfile
 def measure_swings(frames: Frames, thresholds: Thresholds) -> Results:
     """Measure the swings of every run whose GPUs were sampled."""
     band = (thresholds["power_band_low_hz"], thresholds["power_band_high_hz"])
-    bridges = energy.bridges_of(thresholds)
+    bridges = bridges_of(thresholds)
     found: dict[type[Table], list[pl.DataFrame]] = {
         table: [table.create_empty()] for table in OUTPUTS
     }
@@ -140,12 +143,23 @@ def _shape(run: Run, seen: Spectrum, steps: pl.DataFrame) -> pl.DataFrame:
 
 ANALYSIS: Final = Analysis(
     name="power_swings",
-    version=3,
+    version=4,
     describes="How the power of each run swings, and what of it the sensors can show",
-    inputs=(PowerSamples, Allocations, Gpus, Attempts, StepTimings, RunCards),
-    needs=(PowerSamples,),
+    inputs=(
+        PowerSamples,
+        PowerHours,
+        PowerDays,
+        FleetPower,
+        FleetReadings,
+        Allocations,
+        Gpus,
+        Attempts,
+        StepTimings,
+        RunCards,
+    ),
+    needs=(PowerSamples, PowerHours),
     outputs=OUTPUTS,
     compute=measure_swings,
-    thresholds=energy.THRESHOLDS
+    thresholds=THRESHOLDS
     | {"power_band_low_hz": BAND_LOW_HZ, "power_band_high_hz": BAND_HIGH_HZ},
 )

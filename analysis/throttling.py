@@ -1,19 +1,25 @@
 """How long each GPU was slowed, what for, and what that cost."""
 
-from typing import ClassVar, Final
+from collections.abc import Iterator
+from typing import ClassVar, Final, NamedTuple
 
 import polars as pl
 
-from analysis import energy
 from analysis._analysis import Analysis, Frames, Results, Thresholds
+from analysis._energy_bridges import THRESHOLDS, bridges_of
 from analysis._energy_chunks import chunks, devices_of, samples_of
 from analysis._energy_held import held_gpus
+from analysis._energy_segments import Bridges
+from analysis._power_rolled import Condensed
+from analysis._power_rolled_slowed import slowed_hours
 from analysis._straggler_cause_limits import BUSY, LITTLE_POWER, MORE_OFTEN
 from analysis._throttle_links import stragglers_of
 from analysis._throttle_times import CAUSES, Drawn, throttled
 from analysis.allocations import Allocations
 from analysis.attempts import Attempts
 from analysis.gpus import Gpus
+from analysis.power_days import PowerDays
+from analysis.power_hours import PowerHours
 from analysis.stragglers import StragglerRanks
 from ingest.tables import PowerSamples, Table
 from ingest.tables import _columns as c
@@ -61,29 +67,61 @@ class Throttling(Table):
 
 def measure_throttling(frames: Frames, thresholds: Thresholds) -> Results:
     """Measure how long each GPU of each run was slowed."""
-    samples = frames[PowerSamples].filter(PowerSamples.level.col == "gpu_board")
     gpus = frames[Gpus].collect()
-    devices = devices_of(samples, gpus)
-    held = held_gpus(
-        frames[Allocations].collect(), gpus, frames[Attempts].collect(), devices
-    )
-    bridges = energy.bridges_of(thresholds)
-    mine = devices.join(held, on="device", how="semi").sort("device")
-    parts = [
-        throttled(samples_of(samples, chunk), held, bridges) for chunk in chunks(mine)
-    ]
+    bridges = bridges_of(thresholds)
+    parts = [*_of_samples(frames, gpus, bridges), *_of_hours(frames, gpus, bridges)]
     if not parts:
         return {Throttling: Throttling.create_empty()}
+    devices = pl.concat([part.devices for part in parts])
     found = Drawn(
-        pl.concat(part.times for part in parts), pl.concat(part.loads for part in parts)
+        pl.concat([part.drawn.times for part in parts]),
+        pl.concat([part.drawn.loads for part in parts]),
     )
-    named = _with_victims(found, thresholds).join(mine, on="device")
-    slow = stragglers_of(frames[StragglerRanks].collect(), gpus, mine)
+    named = _with_victims(found, thresholds).join(devices, on="device")
+    slow = stragglers_of(frames[StragglerRanks].collect(), gpus, devices)
     told = named.join(slow, on=["run_id", "device", "cause"], how="left").with_columns(
         is_straggler=pl.col("slowdown_ratio").is_not_null()
     )
     rows = told.select(Throttling.column_names()).sort(Throttling.key)
     return {Throttling: Throttling.validate(rows, cast=True)}
+
+
+class _Part(NamedTuple):
+    """Some devices, and how long they were slowed."""
+
+    devices: pl.DataFrame
+    drawn: Drawn
+
+
+def _held(frames: Frames, gpus: pl.DataFrame, devices: pl.DataFrame) -> pl.DataFrame:
+    allocations, attempts = frames[Allocations].collect(), frames[Attempts].collect()
+    return held_gpus(allocations, gpus, attempts, devices)
+
+
+def _of_samples(
+    frames: Frames, gpus: pl.DataFrame, bridges: Bridges
+) -> Iterator[_Part]:
+    """Yield devices whose samples are there."""
+    samples = frames[PowerSamples].filter(PowerSamples.level.col == "gpu_board")
+    devices = devices_of(samples, gpus)
+    held = _held(frames, gpus, devices)
+    mine = devices.join(held, on="device", how="semi").sort("device")
+    for chunk in chunks(mine):
+        yield _Part(chunk, throttled(samples_of(samples, chunk), held, bridges))
+
+
+def _of_hours(frames: Frames, gpus: pl.DataFrame, bridges: Bridges) -> Iterator[_Part]:
+    """Yield devices whose samples were condensed, under numbers of their own."""
+    condensed = Condensed.of(frames, gpus, ["gpu_board"])
+    held = _held(frames, gpus, condensed.devices)
+    for lot in condensed.lots(held):
+        drawn = slowed_hours(lot, held, bridges)
+        yield _Part(_apart(lot.devices), Drawn(*(_apart(rows) for rows in drawn)))
+
+
+def _apart(rows: pl.DataFrame) -> pl.DataFrame:
+    """Number devices below zero, where no other is."""
+    return rows.with_columns(device=-1 - pl.col("device"))
 
 
 def _with_victims(found: Drawn, thresholds: Thresholds) -> pl.DataFrame:
@@ -108,13 +146,21 @@ THROTTLED_RATIO: Final = MORE_OFTEN
 
 ANALYSIS: Final = Analysis(
     name="throttling",
-    version=2,
+    version=3,
     describes="How long each GPU was slowed, what for, and what that cost",
-    inputs=(PowerSamples, Allocations, Gpus, Attempts, StragglerRanks),
-    needs=(PowerSamples,),
+    inputs=(
+        PowerSamples,
+        PowerHours,
+        PowerDays,
+        Allocations,
+        Gpus,
+        Attempts,
+        StragglerRanks,
+    ),
+    needs=(PowerSamples, PowerHours),
     outputs=(Throttling,),
     compute=measure_throttling,
-    thresholds=energy.THRESHOLDS
+    thresholds=THRESHOLDS
     | {
         "throttled_ratio": THROTTLED_RATIO,
         "victim_power_ratio": LITTLE_POWER,

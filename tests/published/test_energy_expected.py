@@ -8,7 +8,7 @@ import pytest
 
 from analysis._energy_measure import integrate
 from analysis._energy_segments import Bridges
-from analysis.energy import GAP_CEILING_S, GAP_FLOOR_S, GAP_INTERVALS
+from analysis._energy_bridges import GAP_CEILING_S, GAP_FLOOR_S, GAP_INTERVALS
 from ingest.tables import PowerSamples
 from ingest.times import SECOND_NS
 

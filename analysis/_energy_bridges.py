@@ -1,0 +1,41 @@
+"""Which silences of a sensor are bridged, as settings tell."""
+
+from typing import Final
+
+from analysis._analysis import Thresholds
+from analysis._energy_segments import Bridges
+from ingest.times import SECOND_NS
+
+#: Longest silence that is bridged at any rate of sampling: samples of a second that
+#: come late or of which two are lost (InferenceX allows the same at 1 Hz).
+GAP_FLOOR_S: Final = 3.0
+
+#: Longest silence that is bridged, in sampling intervals of the device: a scrape every
+#: 30 s is no gap, four of them lost in a row are.
+GAP_INTERVALS: Final = 5.0
+
+#: Longest silence that is bridged at all: after five minutes without a sample
+#: Prometheus, too, holds a series for ended. The spacing of two or three samples tells
+#: no sampling interval: they may be of different months. A counter of energy saw what
+#: lies between its reads, and is read across.
+GAP_CEILING_S: Final = 300.0
+
+#: Thresholds of every measure of energy.
+THRESHOLDS: Final = {
+    "energy_gap_floor_s": GAP_FLOOR_S,
+    "energy_gap_intervals": GAP_INTERVALS,
+    "energy_gap_ceiling_s": GAP_CEILING_S,
+}
+
+
+def bridges_of(thresholds: Thresholds) -> Bridges:
+    """Return which silences are bridged, as settings tell.
+
+    Args:
+        thresholds: Those of this analysis.
+    """
+    return Bridges(
+        floor_ns=round(thresholds["energy_gap_floor_s"] * SECOND_NS),
+        intervals=thresholds["energy_gap_intervals"],
+        ceiling_ns=round(thresholds["energy_gap_ceiling_s"] * SECOND_NS),
+    )

@@ -1,0 +1,55 @@
+"""What the energy of runs is held against."""
+
+from dataclasses import dataclass
+from typing import Final, Self
+
+import polars as pl
+
+from analysis._analysis import Frames
+from analysis._energy_held import held_gpus, held_nodes
+from analysis._energy_segments import Bridges
+from analysis._energy_steps import kept_spans, step_windows
+from analysis.allocations import Allocations
+from analysis.attempts import Attempts
+from analysis.gpus import Gpus
+from ingest.tables import StepTimings
+
+#: Level of the supply of a node; the others are of GPUs.
+NODE: Final = "node_ac"
+
+
+@dataclass(frozen=True, slots=True)
+class RunEnergy:
+    """What energy is held against.
+
+    Attributes:
+        allocations: Rows of Allocations.
+        gpus: Rows of Gpus.
+        attempts: Rows of Attempts.
+        kept: Spans of kept steps, as `kept_spans` gives them.
+        bridges: Which silences are bridged.
+    """
+
+    allocations: pl.DataFrame
+    gpus: pl.DataFrame
+    attempts: pl.DataFrame
+    kept: pl.DataFrame
+    bridges: Bridges
+
+    @classmethod
+    def of(cls, frames: Frames, bridges: Bridges) -> Self:
+        """Take what is held against energy from the lake."""
+        steps = step_windows(frames[StepTimings], frames[Attempts])
+        return cls(
+            frames[Allocations].collect(),
+            frames[Gpus].collect(),
+            frames[Attempts].collect(),
+            kept_spans(steps),
+            bridges,
+        )
+
+    def held(self, devices: pl.DataFrame, level: str) -> pl.DataFrame:
+        """Return when attempts held devices of a level."""
+        if level == NODE:
+            return held_nodes(self.allocations, self.gpus, devices)
+        return held_gpus(self.allocations, self.gpus, self.attempts, devices)

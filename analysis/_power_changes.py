@@ -1,0 +1,74 @@
+"""Sensors of runs and changes of their power, by samples of power."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import polars as pl
+
+from analysis._analysis import Frames
+from analysis._energy_chunks import devices_of
+from analysis._energy_held import held_gpus
+from analysis._energy_segments import Bridges
+from analysis._power_grid import Changes, changes
+from analysis._power_sensor import sensors
+from ingest.tables import PowerSamples
+
+
+class Holding(NamedTuple):
+    """Rows of Allocations, Gpus and Attempts: who held what."""
+
+    allocations: pl.DataFrame
+    gpus: pl.DataFrame
+    attempts: pl.DataFrame
+
+    def held(self, devices: pl.DataFrame) -> pl.DataFrame:
+        """Return when attempts held devices.
+
+        Args:
+            devices: Rows of `devices_of`.
+        """
+        return held_gpus(self.allocations, self.gpus, self.attempts, devices)
+
+
+class Seen(NamedTuple):
+    """Rows of `sensors`, and when the power of these runs changes."""
+
+    sensors: pl.DataFrame
+    changes: Changes
+
+
+def sampled_changes(
+    frames: Frames, holding: Holding, levels: Sequence[str], bridges: Bridges
+) -> Seen | None:
+    """Return the changes of runs whose samples are there, None where none are.
+
+    Args:
+        frames: Samples of power.
+        holding: Who held what.
+        levels: Levels of one GPU.
+        bridges: Which silences of a sensor are bridged.
+    """
+    samples = frames[PowerSamples].filter(PowerSamples.level.col.is_in(levels))
+    devices = devices_of(samples, holding.gpus)
+    held = holding.held(devices)
+    if held.is_empty():
+        return None
+    told = sensors(samples, held, devices)
+    return Seen(told, changes(samples, held, devices, told, bridges))
+
+
+def together(parts: Sequence[Seen]) -> Seen:
+    """Return all parts as one.
+
+    Args:
+        parts: One at least; a run is in one of them.
+    """
+    found = [part.changes for part in parts]
+    return Seen(
+        pl.concat([part.sensors for part in parts]),
+        Changes(
+            pl.concat([one.events for one in found]),
+            pl.concat([one.peaks for one in found]),
+            pl.concat([one.ages for one in found], how="diagonal"),
+        ),
+    )
