@@ -10,6 +10,7 @@ from analysis._clock_hosts import HOST
 from analysis._clock_names import hosts_of_ranks, name_clocks
 from analysis.clock_offsets import ClockOffsets
 from analysis.gpus import Gpus
+from ingest.tables import Collectives
 
 #: Parts in a million. [1]
 _PPM: Final = 1e-6
@@ -34,9 +35,11 @@ def clocks_of(frames: Frames) -> Clocks:
     """Return what is known of clocks.
 
     Args:
-        frames: Clock offsets and GPUs.
+        frames: Clock offsets, GPUs and collectives.
     """
-    return Clocks(frames[ClockOffsets], hosts_of_ranks(frames[Gpus]))
+    ranks = frames[Collectives].select("run_id", "rank").drop_nulls().unique()
+    seen = frames[Gpus].join(ranks, on=["run_id", "rank"], how="semi")
+    return Clocks(frames[ClockOffsets], hosts_of_ranks(seen))
 
 
 def without_offsets(rows: pl.LazyFrame, clocks: Clocks | None) -> pl.LazyFrame:

@@ -29,17 +29,30 @@ def held_nodes(attempts: pl.LazyFrame, gpus: pl.LazyFrame) -> pl.LazyFrame:
         is known), `start_ns` and `end_ns`.
     """
     keys = [Attempts.run_id.name, Attempts.attempt.name]
-    listed = _listed_hosts(attempts, keys)
-    mapped = gpus.select(*keys, Gpus.host.name).drop_nulls()
-    spans = known_clusters(attempts, gpus).select(
-        Attempts.cluster.name,
-        *keys,
-        pl.coalesce(Attempts.job_id.name, Attempts.run_id.name).alias("job_id"),
-        Attempts.start_ns.name,
-        Attempts.end_ns.name,
+    spans = (
+        known_clusters(attempts, gpus)
+        .select(
+            Attempts.cluster.name,
+            *keys,
+            pl.coalesce(Attempts.job_id.name, Attempts.run_id.name).alias("job_id"),
+            Attempts.start_ns.name,
+            Attempts.end_ns.name,
+        )
+        .collect()
+        .lazy()
     )
-    told = [rows.join(spans, on=keys) for rows in (listed, mapped)]
-    return spelled_alike(pl.concat(told), host_names(told)).unique()
+    mapped = gpus.select(*keys, Gpus.host.name).drop_nulls().unique()
+    told = [
+        rows.join(spans.select(*keys, "cluster"), on=keys).collect().lazy()
+        for rows in (_listed_hosts(attempts, keys), mapped)
+    ]
+    names = host_names(told).collect().lazy()
+    nodes = pl.concat(told).unique()
+    respelled = names.filter(pl.col("host") != pl.col("name")).collect()
+    if not respelled.is_empty():
+        nodes = spelled_alike(nodes, names).unique()
+    held = nodes.join(spans.drop("cluster"), on=keys)
+    return held.select(*NODE, *keys, "job_id", "start_ns", "end_ns")
 
 
 def known_clusters(attempts: pl.LazyFrame, gpus: pl.LazyFrame) -> pl.LazyFrame:

@@ -56,6 +56,12 @@ class Gathered:
     shown: pl.LazyFrame
     traced: pl.LazyFrame
 
+    @property
+    def known(self) -> pl.LazyFrame:
+        """The ranks that logs or traces tell of: run_id and rank."""
+        traced = self.traced.select("run_id", "rank")
+        return pl.concat([self.log.known.lazy(), traced])
+
     def __iter__(self) -> Iterator[pl.LazyFrame]:
         """Go through the portions of the step log."""
         for portion in self.log:

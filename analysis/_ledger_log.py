@@ -49,6 +49,11 @@ class StepLog:
         none = pl.DataFrame(schema={"run_id": pl.String})
         return pl.concat([none, *(one.select("run_id") for one in self.ranks)]).unique()
 
+    @property
+    def known(self) -> pl.DataFrame:
+        """The ranks that have a log: run_id and rank, null for the mean over a run."""
+        return pl.concat(self.ranks)
+
     def __iter__(self) -> Iterator[pl.LazyFrame]:
         """Read one portion after the other."""
         for ranks in self.ranks:

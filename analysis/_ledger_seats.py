@@ -13,10 +13,30 @@ _ATTEMPT: Final = ["run_id", "attempt"]
 _ALIKE: Final = [*_ATTEMPT, "role", "from_ns", "to_ns"]
 
 
-def number_seats(allocations: pl.LazyFrame) -> pl.LazyFrame:
-    """Give each allocation a number."""
-    columns = [*_ALIKE, "rank", "trace_id", "device"]
-    return allocations.select(columns).with_row_index(SEAT)
+def number_seats(allocations: pl.LazyFrame, known: pl.LazyFrame) -> pl.LazyFrame:
+    """Number the GPUs that were paid for, those alike that nothing tells of as one.
+
+    Args:
+        allocations: Rows of Allocations.
+        known: Ranks that anything tells of: run_id and rank, in any number of rows.
+
+    Returns:
+        Columns seat, run_id, attempt, role, from_ns, to_ns, rank, trace_id, device and
+        weight (how many GPUs it stands for: their rank is the lowest). [1]
+    """
+    apart = ["rank", "trace_id", "device"]
+    ranks = known.drop_nulls().unique().collect().lazy()
+    rows = allocations.select(*_ALIKE, *apart)
+    is_traced = pl.col("trace_id").is_not_null()
+    by_rank = ["run_id", "rank"]
+    told = rows.filter(~is_traced).join(ranks, on=by_rank, how="semi")
+    silent = rows.filter(~is_traced).join(ranks, on=by_rank, how="anti")
+    alike = silent.group_by(_ALIKE).agg(
+        pl.col("rank").min(), weight=pl.len().cast(pl.Int64)
+    )
+    own = pl.concat([rows.filter(is_traced), told])
+    seats = pl.concat([alike, own], how="diagonal").sort(*_ALIKE, *apart)
+    return seats.with_columns(pl.col("weight").fill_null(1)).with_row_index(SEAT)
 
 
 def at_seats(rows: pl.LazyFrame, seats: pl.LazyFrame) -> pl.LazyFrame:
@@ -51,8 +71,7 @@ def own_seats(seats: pl.LazyFrame, known: pl.LazyFrame) -> pl.LazyFrame:
     """
     found = seats.join(known.select(SEAT).unique(), on=SEAT, how="semi")
     return found.select(
-        *[*_ALIKE, SEAT],
-        weight=pl.lit(1, pl.Int64),
+        *[*_ALIKE, SEAT, "weight"],
         is_known=pl.lit(value=True),
         has_mean=pl.lit(value=False),
     )
@@ -77,7 +96,7 @@ def share_seats(
     grouped = (
         seats.join(known.select(SEAT).unique(), on=SEAT, how="anti")
         .group_by(_ALIKE)
-        .agg(pl.col(SEAT).min(), weight=pl.len().cast(pl.Int64))
+        .agg(pl.col(SEAT).min(), pl.col("weight").sum())
     )
     takes = pl.col("has_mean").fill_null(value=False) & (pl.col("role") == "rank")
     return grouped.join(has_mean, on=_ATTEMPT, how="left").select(

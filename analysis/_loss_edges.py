@@ -55,7 +55,9 @@ class Edges:
             .collect()
             .lazy()
         )
-        self._seats = number_seats(frames[Allocations]).collect().lazy()
+        self._seats = (
+            number_seats(frames[Allocations], self._log.known.lazy()).collect().lazy()
+        )
 
     def redone(self) -> pl.DataFrame:
         """Return the span of the steps of each attempt that were done again later.

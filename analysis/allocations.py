@@ -99,8 +99,8 @@ def allocations_by_portion(
         portion_seats: GPUs of attempts to hold at once; an attempt is not parted. [1]
 
     Returns:
-        Rows of Allocations in the order of the key. Those between two attempts come with those of
-        the one before.
+        Rows of Allocations in the order of the key. Those between two attempts come
+        with those of the one before.
     """
     counted = _followed(count_slots(attempts, _seats(gpus, attempts), runs))
     known = counted.collect().lazy()

@@ -74,7 +74,7 @@ def account_time(
     """
     gathered = gather(frames, portion_rows)
     ledger = Ledger(
-        seats=number_seats(frames[Allocations]).collect().lazy(),
+        seats=number_seats(frames[Allocations], gathered.known).collect().lazy(),
         fronts=frontiers(
             frames[Attempts], gathered.shown, completed_steps(gathered.shown)
         )
