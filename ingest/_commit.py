@@ -8,7 +8,8 @@ import polars as pl
 from ingest import _scans
 from ingest._contest import Gone, settle
 from ingest._draft import Draft
-from ingest._offers import ACCEPTED, REJECTED, count, together
+from ingest._offers import ACCEPTED, REJECTED, together
+from ingest._retiring import RETIRED, late_parts, leave, traced_files
 from ingest._schema import FILE_ID
 from ingest._verdicts import Verdicts
 from ingest.errors import LakeError
@@ -20,8 +21,6 @@ _ABOUT_FILES: Final = (IngestedFiles, RejectedRows)
 
 #: Tables of raw rows.
 _RAW: Final = tuple(table for table in TABLES if table not in _ABOUT_FILES)
-
-_RETIRED: Final = IngestedFiles.rows_retired.name
 
 
 class Chosen(NamedTuple):
@@ -73,7 +72,7 @@ def bring(draft: Draft, staged: Sequence[Staged]) -> tuple[Chosen, pl.DataFrame]
     for table in _RAW:
         settle(draft, table, left[table], last_of, verdicts)
     verdicts.close()
-    counted = _account(draft, files, together([*retired, *verdicts.counts]))
+    counted = account(draft, files, together([*retired, *verdicts.counts]))
     return chosen, counted.filter(pl.col(FILE_ID).is_in(sorted(chosen.new)))
 
 
@@ -106,19 +105,11 @@ def _refuse_lost(draft: Draft, staged: Staged) -> None:
 
 def _retire(draft: Draft) -> list[pl.DataFrame]:
     """Drop what comes for retired days; return the change of each file's counts."""
-    late = [
-        (table, part)
-        for table in _RAW
-        for part in draft.fresh(table, "raw")
-        if part.day and (part.table, part.day) in draft.before.retired_days
+    late = list(late_parts(draft, _RAW))
+    traced = traced_files(draft) if late else frozenset()
+    return [
+        change for table, part in late for change in leave(draft, table, part, traced)
     ]
-    counts: list[pl.DataFrame] = []
-    for table, part in late:
-        rows = _scans.scan(draft.root, [part], table).select(FILE_ID).collect()
-        counts.append(count(rows, ACCEPTED, -1))
-        counts.append(count(rows, _RETIRED, 1))
-        draft.drop(part)
-    return counts
 
 
 def _dismiss(draft: Draft, table: type[Table], gone: frozenset[str]) -> Gone:
@@ -131,7 +122,7 @@ def _dismiss(draft: Draft, table: type[Table], gone: frozenset[str]) -> Gone:
     return Gone(gone, left)
 
 
-def _account(draft: Draft, files: pl.DataFrame, changes: pl.DataFrame) -> pl.DataFrame:
+def account(draft: Draft, files: pl.DataFrame, changes: pl.DataFrame) -> pl.DataFrame:
     """Write the rows of files that are new or changed, and return them."""
     total = changes.group_by(FILE_ID).sum()
     touched = _take_files(draft, total[FILE_ID])
@@ -153,5 +144,5 @@ def _add(files: pl.DataFrame, changes: pl.DataFrame) -> pl.DataFrame:
     joined = files.join(changes, on=FILE_ID, how="left", suffix="_change")
     return joined.with_columns(
         pl.col(name) + pl.col(f"{name}_change").fill_null(0)
-        for name in (ACCEPTED, REJECTED, _RETIRED)
+        for name in (ACCEPTED, REJECTED, RETIRED)
     ).select(files.columns)

@@ -33,6 +33,7 @@ class Draft:
         self._old = set(self._parts)
         self._dropped: list[Part] = []
         self._written: list[Part] = []
+        self._retired: set[tuple[str, str]] = set()
 
     def parts(self, table: type[Table], *kinds: Kind) -> list[Part]:
         """Return the parts of a table as they are now, of some kinds or of all."""
@@ -117,6 +118,10 @@ class Draft:
             leaves = pl.col(FILE_ID).is_in(sorted(gone))
             self.take_out(table, part, leaves)
 
+    def retire(self, table: type[Table], day: str) -> None:
+        """Let no row of a day come to a table any more."""
+        self._retired.add((table.sql_name(), day))
+
     def seal(self, now_ns: int) -> Manifest:
         """Return the next manifest.
 
@@ -134,6 +139,7 @@ class Draft:
             generation=self.before.generation + 1,
             parts=tuple(self._parts.values()),
             replaced=tuple(left),
+            retired_days=self.before.retired_days | self._retired,
         )
 
     def abandon(self) -> None:

@@ -76,7 +76,8 @@ class Known:
 
 
 def _sizes(rows: Iterable[Row]) -> set[int]:
-    return {row["bytes"] for row in rows if row["rows_accepted"] > 0}
+    # a log whose days have been retired grows as any other
+    return {row["bytes"] for row in rows if row["rows_accepted"] + row["rows_retired"]}
 
 
 def index_of(known: pl.DataFrame) -> Known:
