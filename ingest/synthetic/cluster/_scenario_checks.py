@@ -8,7 +8,9 @@ from ingest.synthetic.cluster._scenario_faults import PLACED, STOPPING, Fault
 if TYPE_CHECKING:
     from ingest.synthetic.cluster.scenario import Scenario
 
-_DAY_S: Final = 86_400
+#: Kinds whose severity is no ratio, and kinds that last seconds, not steps.
+_FREE: Final = frozenset({"data_stall"})
+_IN_SECONDS: Final = frozenset({"lemon_node", "preemption"})
 
 
 def contradictions(scenario: "Scenario") -> str | None:
@@ -67,16 +69,22 @@ def _fault(scenario: "Scenario", fault: Fault) -> Iterator[str]:
     yield from _length(fault)
     if fault.xid is not None and fault.kind != "xid":
         yield f"xid: {fault.kind} has none; leave it out"
-    if fault.kind in ("slow_gpu", "thermal_cap", "power_cap") and fault.badness < 1:
+    if fault.kind not in _FREE and fault.badness < 1:
         yield f"severity: {fault.badness}: expected 1 or more; raise it"
 
 
 def _length(fault: Fault) -> Iterator[str]:
-    lasts = fault.kind not in STOPPING or fault.kind in ("lemon_node", "preemption")
-    given = (fault.length_s is not None) + (fault.steps is not None)
-    if lasts and given != 1:
-        yield f"length_s: {fault.kind} needs length_s or steps; give one of them"
-    if not lasts and given:
+    """Tell a time from steps: one thing is counted in one of them."""
+    lasts = fault.kind not in STOPPING or fault.kind in _IN_SECONDS
+    if not lasts and (fault.length_s is not None or fault.steps is not None):
         yield f"length_s: {fault.kind} has no length; leave it out"
-    if fault.kind in ("lemon_node", "preemption") and fault.steps is not None:
-        yield f"steps: {fault.kind} lasts seconds; give length_s"
+    if fault.kind in _IN_SECONDS and fault.from_step is not None:
+        yield f"from_step: {fault.kind} lasts seconds; give from_s and length_s"
+    given = (
+        ("from_s", "length_s") if fault.from_step is None else ("from_step", "steps")
+    )
+    if lasts and getattr(fault, given[1]) is None:
+        yield f"{given[1]}: {fault.kind} has {given[0]}: expected {given[1]}; add it"
+    other = "steps" if fault.from_step is None else "length_s"
+    if lasts and getattr(fault, other) is not None:
+        yield f"{other}: {fault.kind} has {given[0]}; leave {other} out"

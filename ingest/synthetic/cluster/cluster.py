@@ -1,11 +1,19 @@
 """A cluster that is generated: everything about it but the steps of its ranks."""
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
-from ingest.synthetic.cluster.calendar import Attempt
+from ingest.synthetic.cluster._drawn import drawn_faults
+from ingest.synthetic.cluster._placing import NEVER_NS, Maker
+from ingest.synthetic.cluster._work import Work
+from ingest.synthetic.cluster.calendar import Attempt, run_attempts
 from ingest.synthetic.cluster.faults import PlacedFault
-from ingest.synthetic.cluster.fleet import Fleet
+from ingest.synthetic.cluster.fleet import Fleet, fleet_of
 from ingest.synthetic.cluster.scenario import Scenario
+
+__all__ = ["Cluster", "cluster_of"]
+
+_DAY_NS = 86_400_000_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,16 +23,55 @@ class Cluster:
     Attributes:
         scenario: What it is made of.
         fleet: Its hosts and GPUs.
-        faults: What happens to it.
+        faults: What happens to it, in the order of their numbers; of stops only those
+            that struck, with the time at which they did.
         attempts: Attempts of its run, each with the clock of its steps.
+        work: Own work of its ranks.
     """
 
     scenario: Scenario
     fleet: Fleet
     faults: tuple[PlacedFault, ...]
     attempts: tuple[Attempt, ...]
+    work: Work
+
+    @property
+    def until_ns(self) -> int:
+        """End of the calendar. [ns]"""
+        return self.scenario.begun_ns + self.scenario.calendar.days * _DAY_NS
 
 
 def cluster_of(scenario: Scenario) -> Cluster:
     """Make a cluster: its fleet, its faults, its calendar."""
-    raise NotImplementedError(scenario)
+    drawn = list(_faults(scenario))
+    # those beyond the calendar, too, so that a shorter one has the same draws
+    watched = {rank for one in drawn if not one.stops for rank in one.ranks}
+    faults = _inside(scenario, drawn)
+    work = Work(scenario, tuple(sorted(watched)))
+    attempts = tuple(run_attempts(work, faults))
+    struck = {one.stop.number: one.stop for one in attempts if one.stop}
+    known = [struck.get(one.number, one) for one in faults]
+    happened = tuple(one for one in known if not one.stops or one.number in struck)
+    return Cluster(scenario, fleet_of(scenario), happened, attempts, work)
+
+
+def _inside(scenario: Scenario, drawn: Sequence[PlacedFault]) -> list[PlacedFault]:
+    """Return the faults that begin before the calendar ends.
+
+    They are numbered before, so that a longer calendar gives none another number.
+    """
+    until = scenario.begun_ns + scenario.calendar.days * _DAY_NS
+    found = [replace(one, number=number) for number, one in enumerate(drawn)]
+    return [
+        one if one.to_ns == NEVER_NS else replace(one, to_ns=min(one.to_ns, until))
+        for one in found
+        if one.from_ns < until
+    ]
+
+
+def _faults(scenario: Scenario) -> Iterator[PlacedFault]:
+    """Yield the faults that are listed, then those that are drawn."""
+    make = Maker(scenario)
+    for number, fault in enumerate(scenario.faults):
+        yield from make.listed(number, fault)
+    yield from drawn_faults(scenario)

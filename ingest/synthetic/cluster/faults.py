@@ -39,6 +39,7 @@ class PlacedFault:
         component: What the reader of lists of interruptions takes a stop's cause for.
         xid: Code that the driver prints.
         planned: Whether it was meant.
+        hangs: Whether nothing tells of a stop before the watchdog does.
         origin: Number of the listed fault that it is one of, as of a lemon node.
     """
 
@@ -56,6 +57,7 @@ class PlacedFault:
     component: str = ""
     xid: int | None = None
     planned: bool = False
+    hangs: bool = False
     origin: int | None = None
 
     @property

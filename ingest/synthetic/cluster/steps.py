@@ -2,23 +2,35 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
-import polars as pl
 
+from ingest.synthetic.cluster._core import core_work
+from ingest.synthetic.cluster._felt import Felt, Ints, feel
+from ingest.synthetic.cluster._raw_steps import raw_steps
+from ingest.synthetic.cluster._step_frames import frame_of
 from ingest.synthetic.cluster.calendar import Attempt
 from ingest.synthetic.cluster.cluster import Cluster
+
+__all__ = ["StepWindow", "frame_of", "step_windows"]
+
+#: Steps of a window: of 16,384 ranks some four million rows.
+WINDOW_STEPS: Final = 250
+
+_US: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True)
 class StepWindow:
     """Some steps of an attempt, of all ranks: arrays of steps x ranks. [ns]
 
-    Arrays in which all ranks, or all steps, are alike may be views that repeat: they
-    are read, never written.
+    Arrays in which all ranks are alike may be views that repeat: they are read, never
+    written.
 
     Attributes:
+        run_id: Run.
         attempt: The attempt.
         first_step: Number of the first step.
         start: Start, since the epoch.
@@ -30,15 +42,16 @@ class StepWindow:
         checkpoint: Time that the step waits for a checkpoint.
     """
 
+    run_id: str
     attempt: Attempt
     first_step: int
-    start: npt.NDArray[np.int64]
-    duration: npt.NDArray[np.int64]
-    compute: npt.NDArray[np.int64]
-    communication: npt.NDArray[np.int64]
-    wait: npt.NDArray[np.int64]
-    data: npt.NDArray[np.int64]
-    checkpoint: npt.NDArray[np.int64]
+    start: Ints
+    duration: Ints
+    compute: Ints
+    communication: Ints
+    wait: Ints
+    data: Ints
+    checkpoint: Ints
 
     @property
     def steps(self) -> int:
@@ -50,11 +63,19 @@ class StepWindow:
         """Ranks of the run. [1]"""
         return self.start.shape[1]
 
+    @property
+    def is_kept(self) -> npt.NDArray[np.bool_]:
+        """Whether each step was never done again."""
+        at = self.first_step - self.attempt.first_step + np.arange(self.steps)
+        return at < self.attempt.kept
+
 
 def step_windows(
-    cluster: Cluster, from_ns: int, to_ns: int, window_steps: int = 250
+    cluster: Cluster, from_ns: int, to_ns: int, window_steps: int = WINDOW_STEPS
 ) -> Iterator[StepWindow]:
     """Yield the steps that start in a time, in their order.
+
+    What a step is like does not depend on the windows that are asked for.
 
     Args:
         cluster: The cluster.
@@ -62,12 +83,61 @@ def step_windows(
         to_ns: End of the time, not included. [ns]
         window_steps: Steps of a window at most. [1]
     """
-    raise NotImplementedError(cluster, from_ns, to_ns, window_steps)
+    for attempt in cluster.attempts:
+        since = [-(-(at - attempt.begin_ns) // _US) for at in (from_ns, to_ns)]
+        low, high = (int(one) for one in np.searchsorted(attempt.clock.start, since))
+        if low == high:
+            continue
+        felt = felt_of(cluster, attempt)
+        for first in range(low, high, window_steps):
+            yield _window(
+                cluster, attempt, felt, (first, min(first + window_steps, high))
+            )
 
 
-def frame_of(window: StepWindow) -> pl.DataFrame:
-    """Return the rows of a window as `step_timings` has them, in the order of its key.
+def felt_of(cluster: Cluster, attempt: Attempt) -> Felt:
+    """Return what the steps of an attempt took, as its clock has them."""
+    raw = raw_steps(cluster.work, attempt.number, attempt.steps)
+    clock = attempt.clock
+    return feel(cluster.work, raw, clock.common, clock.touches, attempt.first_step)
 
-    Only file_id is missing.
-    """
-    raise NotImplementedError(window)
+
+def _window(
+    cluster: Cluster, attempt: Attempt, felt: Felt, bounds: tuple[int, int]
+) -> StepWindow:
+    rows, clock = slice(*bounds), attempt.clock
+    ranks, columns = cluster.scenario.ranks, list(cluster.work.watched)
+    compute = core_work(cluster.work, attempt, felt, bounds)
+    data = clock.data[rows]
+    lag = clock.arrived[rows] - data + clock.slowest_link[rows]
+    lag -= clock.communication[rows]
+    wait = lag[:, None] * _US - compute
+    late, far = felt.watched_data[rows] * _US, felt.watched_communication[rows] * _US
+    wait[:, columns] -= late + far
+    start = attempt.begin_ns + clock.start[rows] * _US
+    return StepWindow(
+        run_id=cluster.scenario.run_id,
+        attempt=attempt,
+        first_step=attempt.first_step + bounds[0],
+        start=_alike(start, ranks),
+        duration=_alike(clock.duration[rows] * _US, ranks),
+        compute=compute,
+        communication=_most_alike(clock.communication[rows] * _US, ranks, columns, far),
+        wait=wait,
+        data=_most_alike(data * _US, ranks, columns, late),
+        checkpoint=_alike(clock.checkpoint[rows] * _US, ranks),
+    )
+
+
+def _alike(values: Ints, ranks: int) -> Ints:
+    """Return a row of a value for all ranks, without copying it."""
+    return np.broadcast_to(values[:, None], (len(values), ranks))
+
+
+def _most_alike(values: Ints, ranks: int, columns: list[int], more: Ints) -> Ints:
+    """Return the same, but for what some ranks have more."""
+    if not more.any():
+        return _alike(values, ranks)
+    found = np.repeat(values[:, None], ranks, axis=1)
+    found[:, columns] += more
+    return found

@@ -1,0 +1,56 @@
+"""Rows of `step_timings` from arrays of steps and ranks."""
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import polars as pl
+
+from ingest.tables import StepTimings
+
+if TYPE_CHECKING:
+    from ingest.synthetic.cluster.steps import StepWindow
+
+#: Columns of which a window has an array each.
+_TIMES: Final = (
+    "start",
+    "duration",
+    "compute",
+    "communication",
+    "wait",
+    "data",
+    "checkpoint",
+)
+
+#: Columns that are the same in each row.
+_FIXED: Final = {
+    "wait_scope": "all",
+    "clock": "host",
+    "scope": "rank",
+    "step_count": 1,
+    "tokens": None,
+}
+
+
+def frame_of(window: "StepWindow") -> pl.DataFrame:
+    """Return the rows of a window as `step_timings` has them, in the order of its key.
+
+    Only file_id is missing.
+    """
+    steps, ranks = window.steps, window.ranks
+    step = window.first_step + np.arange(steps, dtype=np.int64)
+    times = {
+        f"{name}_ns": pl.Series(getattr(window, name).reshape(-1)) for name in _TIMES
+    }
+    rows = pl.DataFrame(
+        {
+            "step": np.repeat(step, ranks),
+            "rank": np.tile(np.arange(ranks, dtype=np.int32), steps),
+            **times,
+        }
+    )
+    types = StepTimings.create_empty().schema
+    fixed = {"run_id": window.run_id, "attempt": window.attempt.number, **_FIXED}
+    columns = [name for name in types.names() if name != "file_id"]
+    return rows.with_columns(
+        pl.lit(value, types[name]).alias(name) for name, value in fixed.items()
+    ).select(columns)
