@@ -10,9 +10,7 @@ them.
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
-from typing import Final
-
-import polars as pl
+from typing import TYPE_CHECKING, Final
 
 from ingest._commit import account
 from ingest._offers import together
@@ -20,6 +18,9 @@ from ingest._retiring import RETIRED, leave, traced_files
 from ingest.lake import Writer
 from ingest.manifest import Manifest, Part
 from ingest.tables import IngestedFiles, Table
+
+if TYPE_CHECKING:
+    import polars as pl
 
 #: First day that a clock of today could tell: times before it count from elsewhere.
 FIRST_DAY: Final = "2000-01-01"

@@ -16,6 +16,7 @@ from analysis.runs import Runs
 from ingest.errors import LakeError, SettingError
 from ingest.known import display
 from ingest.lake import Snapshot, snapshot
+from ingest.retention import retired_days
 from ingest.tables import RunCards, Table
 from pipeline.analyzing import known_thresholds, refuse_unknown
 from pipeline.settings import Settings
@@ -181,4 +182,5 @@ def provenance_of(root: Path, settings: Settings, runs: pl.DataFrame) -> Provena
         },
         thresholds=known_thresholds() | settings.thresholds,
         analysis_versions={one.name: one.version for one in ANALYSES},
+        retired_days=retired_days(snapshot(root).manifest),
     )

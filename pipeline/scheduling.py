@@ -90,7 +90,7 @@ class Night:
 
         card = Path(self.run_card) if self.run_card else None
         options = Reading(run=card, run_id=self.run_id).options(settings)
-        return Order([Path(self.inbox)], options, wait=self.wait)
+        return Order([Path(self.inbox)], options, wait=self.wait, compacts=True)
 
     def parameters(self) -> Parameters:
         """Return the night as the parameters of a flow."""

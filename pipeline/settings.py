@@ -64,6 +64,11 @@ class Settings(BaseSettings):
         description="Rows of a run's steps or a cluster's power from which they are"
         " condensed by day before they are analysed.",
     )
+    keep_raw: str | None = Field(
+        None,
+        description="Days before the newest whose raw steps and power a night keeps, as"
+        " in 7d; it retires older ones that rollups cover, and merges small parts.",
+    )
     grace_s: Annotated[float, Field(ge=0)] = Field(
         3600.0, description="Time that replaced parts are kept for readers. [s]"
     )

@@ -15,6 +15,7 @@ from ingest.tables import IngestedFiles, RejectedRows
 from pipeline import analyzing, checking
 from pipeline._owners import ByDay
 from pipeline.analyzing import Analyzed
+from pipeline.compacting import Compacted, compact, days_of
 from pipeline.logs import Say, silence
 from pipeline.publishing import LONG_ROWS, publish
 from pipeline.reporting import write_report
@@ -117,12 +118,14 @@ class Order:
         options: What was said for all files.
         report: File to write; `report.html` in the lake where None.
         wait: Whether to wait for another writer of the lake.
+        compacts: Whether the lake is compacted, where `keep_raw` is set.
     """
 
     paths: Sequence[Path]
     options: Options
     report: Path | None = None
     wait: bool = False
+    compacts: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +138,7 @@ class Done:
         report: Where the report is.
         headline: The sentence that it opens with.
         warnings: What makes that sentence doubtful.
+        compacted: What became of old days and small parts; None where nothing was to.
     """
 
     ingested: Ingested
@@ -142,6 +146,7 @@ class Done:
     report: str
     headline: str
     warnings: tuple[str, ...] = ()
+    compacted: Compacted | None = None
 
     @property
     def is_partial(self) -> bool:
@@ -154,6 +159,8 @@ class Done:
         yield from self.warnings
         yield from self.ingested.lines()
         yield from self.analyzed.lines()
+        if self.compacted:
+            yield from self.compacted.lines()
 
 
 def analyze(
@@ -184,6 +191,8 @@ def main_job(settings: Settings, order: Order, stage_all: StageAll, say: Say) ->
     """
     lake = settings.lake
     analyzing.refuse_unknown(settings.thresholds)
+    if settings.keep_raw is not None:
+        days_of(settings.keep_raw)
     found = discover(order.paths, order.options, lake)
     with open_writer(lake, wait=order.wait, grace_s=settings.grace_s) as writer:
         unpacking = Unpacking.of(order.options, settings)
@@ -191,7 +200,10 @@ def main_job(settings: Settings, order: Order, stage_all: StageAll, say: Say) ->
         publish(lake, LONG_ROWS)
         say("analysing")
         analyzed = analyze(writer, settings, say=say)
+        compacts = order.compacts and settings.keep_raw is not None
+        compacted = compact(writer, settings, say) if compacts else None
     say("writing the report")
     written = write_report(lake, settings, order.report)
     path = display(written.path)
-    return Done(ingested, analyzed, path, written.headline, written.warnings)
+    told = (written.headline, written.warnings)
+    return Done(ingested, analyzed, path, *told, compacted)

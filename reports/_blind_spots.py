@@ -9,6 +9,7 @@ from reports import (
     _blind_inputs,
     _blind_jobs,
     _blind_periods,
+    _blind_retired,
     _blind_work,
 )
 from reports._blind_spot import BlindSpot
@@ -34,6 +35,7 @@ _LOOKS: Final[tuple[Callable[[Frames, Scope], BlindSpot | None], ...]] = (
     _blind_clocks.unconnected,
     _blind_work.clocks,
     _blind_inputs.unpowered,
+    _blind_retired.retired,
     _blind_inputs.undated,
 )
 

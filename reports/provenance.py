@@ -1,7 +1,7 @@
 """Where a page comes from: everything that made its numbers what they are."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from analysis import Frames
 
@@ -19,6 +19,7 @@ class Provenance:
         settings_sources: Where each setting came from (`default` where nobody set it).
         thresholds: Thresholds in force, by name.
         analysis_versions: Version of each analysis, by name.
+        retired_days: UTC days of which only rollups are left, by table of raw rows.
     """
 
     run_ids: tuple[str, ...]
@@ -29,6 +30,7 @@ class Provenance:
     settings_sources: Mapping[str, str]
     thresholds: Mapping[str, float]
     analysis_versions: Mapping[str, int]
+    retired_days: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Final
 
 from pipeline.commands.analyze import analyze
+from pipeline.commands.compact import compact
 from pipeline.commands.demo import demo
 from pipeline.commands.ingest import ingest
 from pipeline.commands.nightly import nightly
@@ -25,6 +26,7 @@ COMMANDS: Final[tuple[Callable[..., int], ...]] = (
     whatif,
     plan,
     nightly,
+    compact,
     demo,
 )
 
