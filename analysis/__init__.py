@@ -46,6 +46,7 @@ from analysis import (
     section_scores,
     spare_plans,
     step_rollups,
+    straggler_days,
     stragglers,
     throttling,
     whatif,
@@ -102,6 +103,14 @@ from analysis.runs import Runs
 from analysis.section_scores import SectionScores
 from analysis.spare_plans import SparePlans
 from analysis.step_rollups import StepRollups
+from analysis.straggler_days import (
+    StragglerDays,
+    StragglerDaysEvidence,
+    StragglerDaysRanks,
+    StragglerDaysSavings,
+    StragglerDaysSpells,
+    StragglerDaysSteps,
+)
 from analysis.stragglers import (
     StragglerEvidence,
     StragglerRanks,
@@ -121,6 +130,12 @@ RESULTS: Final[tuple[type[Table], ...]] = (
     XidChanges,
     StepRollups,
     RankHours,
+    StragglerDays,
+    StragglerDaysSpells,
+    StragglerDaysEvidence,
+    StragglerDaysSteps,
+    StragglerDaysRanks,
+    StragglerDaysSavings,
     Runs,
     Attempts,
     StepPauses,
@@ -205,6 +220,7 @@ ANALYSES: Final[tuple[Analysis | Rollup, ...]] = (
     latency_anatomy.ANALYSIS,
     latency_models.ANALYSIS,
     replays.ANALYSIS,
+    straggler_days.ROLLUP,
     stragglers.ANALYSIS,
     section_scores.ANALYSIS,
     whatif.ANALYSIS,

@@ -31,16 +31,16 @@ def slow_things(search: Search, frames: Frames) -> tuple[pl.DataFrame, pl.DataFr
         told, costs.spans, seats, frames, search.steps.limits.causes
     )
     caused = told.join(causes_of(evidence), on="spell")
-    placed = caused.with_columns(evidence=_with_parts())
-    return placed.join(places_of(costs.spans, seats), on="spell"), evidence
+    return with_parts(caused).join(places_of(costs.spans, seats), on="spell"), evidence
 
 
-def _with_parts() -> pl.Expr:
-    """Return the evidence; of a host that its GPUs tell of, that they do, before it."""
+def with_parts(slow: pl.DataFrame) -> pl.DataFrame:
+    """Say of a host that its GPUs tell of, that they do, before other evidence."""
+    if slow.is_empty():
+        return slow
     every = phrase("all {} GPUs of it are slow", "parts_slow")
-    return pl.concat_str(every, "evidence", separator="; ", ignore_nulls=True).replace(
-        "", None
-    )
+    said = pl.concat_str(every, "evidence", separator="; ", ignore_nulls=True)
+    return slow.with_columns(evidence=said.replace("", None))
 
 
 def places_of(spans: pl.DataFrame, seats: pl.DataFrame) -> pl.DataFrame:

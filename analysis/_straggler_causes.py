@@ -34,7 +34,6 @@ def find_evidence(
     seats: pl.DataFrame,
     frames: Frames,
     limits: CauseLimits,
-    sampled: pl.DataFrame | None = None,
 ) -> pl.DataFrame:
     """Go down a ladder of causes, the strongest evidence first.
 
@@ -43,10 +42,10 @@ def find_evidence(
             `moment_to`, `excess_ns`, `excess_data_ns`, `excess_transfer_ns` and
             `step_rows`, and the `source` of its run.
         spans: When each of their ranks was slow: `spell`, RANK, `from_ns`, `to_ns`.
-        seats: Where ranks sit.
+        seats: Where ranks sit; with `is_sampled` where not all power and links are
+            looked at.
         frames: Power samples, failures, samples of links, operations and attempts.
         limits: When something is a cause.
-        sampled: The seats whose power and links are looked at; None: all.
 
     Returns:
         `spell`, SPELL, and what was looked at: `rung` (from zero), `cause`, `supports`
@@ -61,7 +60,7 @@ def find_evidence(
     placed = ranks.join(hosts, on=list(RANK), how="semi").select("spell").unique()
     operations = of_one_run(frames[Operations])
     windows = spell_windows(slow, spans)
-    looked_at = seats if sampled is None else sampled
+    looked_at = seats.filter("is_sampled") if "is_sampled" in seats.columns else seats
     parts = (
         powered(windows, spans, looked_at, frames[PowerSamples], limits),
         failures_of(spans, seats, frames[Failures]),

@@ -16,14 +16,16 @@ from ingest.tables import Table
 #: Steps of a stretch that savings are told of. [1]
 STRETCH_STEPS: Final = 240
 
-_SUMS: Final = {
-    "median_ns": pl.Float64,
-    "least_ns": pl.Float64,
-    "most_ns": pl.Float64,
-    "last_ns": pl.Float64,
-    "lowest_score": pl.Float64,
-    "reports_count": pl.Int64,
-}
+_SUMS: Final = pl.Schema(
+    {
+        "median_ns": pl.Float64,
+        "least_ns": pl.Float64,
+        "most_ns": pl.Float64,
+        "last_ns": pl.Float64,
+        "lowest_score": pl.Float64,
+        "reports_count": pl.Int64,
+    }
+)
 
 
 def rows_of(table: type[Table], rows: pl.DataFrame, **fixed: str) -> pl.DataFrame:
@@ -101,7 +103,7 @@ def ranks_of(found: DaySearch) -> pl.DataFrame:
 
 def _reports(compared: list[Compared]) -> pl.DataFrame:
     """Return what is kept of the reports of each rank and attempt."""
-    schema = {"attempt": pl.Int32, "rank": pl.Int32, **_SUMS}
+    schema = pl.Schema([("attempt", pl.Int32), ("rank", pl.Int32), *_SUMS.items()])
     parts = [pl.DataFrame(schema=schema)]
     for attempt in sorted({one.attempt for one in compared}):
         mine = [one for one in compared if one.attempt == attempt]

@@ -80,7 +80,7 @@ def blocks_of_day(compared: Sequence[Compared], cover: pl.DataFrame) -> Blocks:
         cover: Which things each rank belongs to.
     """
     columns = columns_of(compared)
-    things = int(cover["thing"].max() or 0) + 1 if cover.height else 0
+    things = int(str(cover["thing"].max())) + 1 if cover.height else 0
     values = np.full((things, columns.height), np.nan, np.float32)
     of_attempt = columns["attempt"].to_numpy()
     for attempt in np.unique(of_attempt):

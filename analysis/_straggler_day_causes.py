@@ -13,7 +13,7 @@ from analysis._straggler_scores import ATTEMPT, moment
 from analysis._straggler_sources import LOG
 from analysis._straggler_things import RANK
 from analysis.attempts import Attempts
-from ingest.tables import Failures, LinkSamples, Operations, PowerSamples
+from ingest.tables import Failures, LinkSamples, Operations, PowerSamples, Table
 
 #: Hosts of the job whose telemetry slow things are held against: with 320 GPUs the
 #: median is as good as that of thousands, which differ by a step of their clock.
@@ -40,11 +40,9 @@ def slow_things_of(
         return found.slow, found.slow
     costs = found.costs
     told = found.slow.join(costs.losses, on="spell").with_columns(source=pl.lit(LOG))
-    sampled = _sampled(found.seats, costs.spans)
-    near = _narrowed(frames, sampled, costs.spans)
-    evidence = find_evidence(
-        told, costs.spans, found.seats, near, limits.causes, sampled
-    )
+    seats = _sampled(found.seats, costs.spans)
+    near = _narrowed(frames, seats.filter("is_sampled"), costs.spans)
+    evidence = find_evidence(told, costs.spans, seats, near, limits.causes)
     steps = found.losses.group_by("spell").agg(
         steps_seen=pl.struct("attempt", "step").n_unique().cast(pl.Int64),
         last=moment().max(),
@@ -56,14 +54,12 @@ def slow_things_of(
         .join(places_of(costs.spans, found.seats), on="spell")
     )
     last = pl.col("last")
-    spells = placed.with_columns(
-        last_attempt=last // ATTEMPT, last_step=last % ATTEMPT
-    )
+    spells = placed.with_columns(last_attempt=last // ATTEMPT, last_step=last % ATTEMPT)
     return spells, evidence.select(*SPELL, pl.all().exclude("spell", *SPELL))
 
 
 def _sampled(seats: pl.DataFrame, spans: pl.DataFrame) -> pl.DataFrame:
-    """Return the seats of hosts that are slow, and of some others of their attempt.
+    """Say of seats whether they are of a host that is looked at: slow ones, and others.
 
     They are taken evenly, in order of their ranks, from all of the attempt and from
     those of each slow thing.
@@ -77,7 +73,9 @@ def _sampled(seats: pl.DataFrame, spans: pl.DataFrame) -> pl.DataFrame:
     others = _evenly(attempts, of_attempt, most)
     own = _evenly(slow, [*of_attempt, "spell"], pl.lit(OWN_HOSTS))
     wanted = pl.concat([others, own]).unique()
-    return named.join(wanted, on=[*of_attempt, "node"], how="semi").drop("node")
+    marked = wanted.with_columns(is_sampled=pl.lit(value=True))
+    told = named.join(marked, on=[*of_attempt, "node"], how="left").drop("node")
+    return told.with_columns(pl.col("is_sampled").fill_null(value=False))
 
 
 def _evenly(seats: pl.DataFrame, group: list[str], most: pl.Expr) -> pl.DataFrame:
@@ -94,8 +92,8 @@ def _evenly(seats: pl.DataFrame, group: list[str], most: pl.Expr) -> pl.DataFram
 
 def _narrowed(frames: Frames, seats: pl.DataFrame, spans: pl.DataFrame) -> Frames:
     """Return the frames of causes, power samples of some seats' devices alone."""
-    tables = (Failures, LinkSamples, Operations, Attempts)
-    told = {table: frames[table] for table in tables}
+    tables: tuple[type[Table], ...] = (Failures, LinkSamples, Operations, Attempts)
+    told: dict[type[Table], pl.LazyFrame] = {table: frames[table] for table in tables}
     power = _samples(frames[PowerSamples], seats, spans)
     return Frames({**told, PowerSamples: power})
 
@@ -124,4 +122,3 @@ def _spellings(samples: pl.LazyFrame, seats: pl.DataFrame) -> list[str]:
     wanted = pl.DataFrame({"host": ours}).select(short).to_series().implode()
     seen = samples.select("host").unique().filter(short.is_in(wanted))
     return sorted(seen.collect(engine="streaming")["host"].drop_nulls().to_list())
-

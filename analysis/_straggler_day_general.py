@@ -55,7 +55,7 @@ def compare_rows(
     blocks = blocks_of(units, _UNIT).sort(*_UNIT)
     stages = blocks_of(score_stages(rows, sizes.min_peers), ["stage"]).sort("stage")
     bounds = bounds_of(piece, sizes.block)
-    known = blocks.select(_UNIT).unique().sort(_UNIT).cast(dict(UNITS))
+    known = blocks.select(_UNIT).unique().sort(_UNIT).cast(UNITS)
     named = stages["stage"].unique().sort().cast(pl.Int64).to_numpy()
     at = known.with_row_index("at")
     placed = blocks.cast({"rank": pl.Int32, "unit": pl.Int32}).join(at, on=_UNIT)

@@ -17,7 +17,8 @@ from analysis._straggler_day_pieces import (
     piece_of,
     told,
 )
-from analysis._straggler_day_rows import PARTS, Near, Seated, of_grid, of_rows
+from analysis._straggler_day_rows import PARTS, Near, Seated, of_rows
+from analysis._straggler_day_slow import of_grid
 from analysis._straggler_middle import Whole
 
 #: Blocks between two stretches that are read with them.

@@ -13,19 +13,21 @@ from analysis._straggler_day_tiles import Sizes, Stages, Tile, tile_of
 from analysis._straggler_middle import Number, Real, Whole
 
 #: Columns of ranks that were compared.
-UNITS: Final = {"rank": pl.Int32, "unit_scope": pl.String, "unit": pl.Int32}
+UNITS: Final = pl.Schema({"rank": pl.Int32, "unit_scope": pl.String, "unit": pl.Int32})
 
 #: Columns of the total of a step.
-TOTALS: Final = {
-    "attempt": pl.Int32,
-    "step": pl.Int64,
-    "slowest_rank": pl.Int32,
-    "slowest_work_ns": pl.Int64,
-    "typical_work_ns": pl.Int64,
-    "ranks_seen": pl.Int64,
-    "longest_ns": pl.Int64,
-    "even_work_ns": pl.Int64,
-}
+TOTALS: Final = pl.Schema(
+    {
+        "attempt": pl.Int32,
+        "step": pl.Int64,
+        "slowest_rank": pl.Int32,
+        "slowest_work_ns": pl.Int64,
+        "typical_work_ns": pl.Int64,
+        "ranks_seen": pl.Int64,
+        "longest_ns": pl.Int64,
+        "even_work_ns": pl.Int64,
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -158,7 +158,9 @@ def _spells(
     parts = wholes.filter(pl.col("whole").is_in(things.tolist()))["part"]
     wanted = np.unique(np.concatenate([things, parts.to_numpy().astype(np.int64)]))
     some = blocks.of(wanted)
-    found = find_spells(some.filter(pl.col("thing").is_in(things.tolist())), judged, limits)
+    found = find_spells(
+        some.filter(pl.col("thing").is_in(things.tolist())), judged, limits
+    )
     return widest_names(with_joint_spells(found, cover), some, cover, judged)
 
 
@@ -170,4 +172,3 @@ def _near(
     wanted = ranks.cast(pl.Int64).to_numpy()
     for near in steps.near(bounds, wanted):
         yield near.units, near.stages
-

@@ -1,4 +1,4 @@
-"""Tables of what is kept of a run's day of steps, for stragglers, scores and repairs."""
+"""Tables of what is kept of a day of steps, for stragglers, scores and repairs."""
 
 from typing import ClassVar, Final
 

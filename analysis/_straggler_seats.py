@@ -8,7 +8,7 @@ from analysis._straggler_work import varying
 from analysis.gpus import Gpus
 
 #: What is kept of a seat.
-_TOLD: Final = (
+SEAT: Final = (
     "cluster",
     "host",
     "local_rank",
@@ -32,7 +32,7 @@ def seats_of(gpus: pl.LazyFrame, told: pl.DataFrame | None = None) -> pl.DataFra
     """
     by_rank = (Gpus.run_id.name, Gpus.attempt.name, Gpus.rank.name)
     ranks = gpus.filter(Gpus.rank.col.is_not_null())
-    last = ranks.select(*by_rank, "from_ns", *_TOLD).collect()
+    last = ranks.select(*by_rank, "from_ns", *SEAT).collect()
     seats = last.sort("from_ns", "gpu_uuid").unique(by_rank, keep="last")
     if told is None:
         return seats.drop("from_ns")

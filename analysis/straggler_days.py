@@ -23,6 +23,7 @@ from analysis._straggler_day_tables import (
 )
 from analysis._straggler_day_tiles import Sizes
 from analysis._straggler_limits import THRESHOLDS, Limits
+from analysis._straggler_seats import SEAT
 from analysis.attempts import Attempts
 from analysis.gpus import Gpus
 from ingest.tables import (
@@ -87,6 +88,10 @@ ROLLUP: Final = Rollup(
         StragglerDaysSavings,
     ),
     compute=condense,
+    reads={
+        Gpus: ("run_id", "attempt", "rank", "from_ns", *SEAT),
+        Attempts: ("run_id", "attempt", "start_ns"),
+    },
     thresholds={**THRESHOLDS, "section_report_steps": REPORT_STEPS},
 )
 

@@ -1,13 +1,34 @@
 """Find the GPUs that make the others wait."""
 
-from typing import ClassVar, Final
+from collections.abc import Iterator
+from typing import Final
 
 import polars as pl
 
 from analysis._analysis import Analysis, Frames, Results, Thresholds
-from analysis._straggler_answers import slow_things, tested_runs
+from analysis._straggler_answers import slow_things, tested_runs, with_parts
+from analysis._straggler_day_tables import (
+    StragglerDays,
+    StragglerDaysEvidence,
+    StragglerDaysRanks,
+    StragglerDaysSpells,
+    StragglerDaysSteps,
+)
+from analysis._straggler_joined import (
+    condensed_runs,
+    joined_spells,
+    joined_steps,
+    without,
+)
+from analysis._straggler_joined_tests import joined_tests
 from analysis._straggler_limits import THRESHOLDS, Limits
 from analysis._straggler_search import search
+from analysis._straggler_tables import (
+    StragglerEvidence,
+    StragglerRanks,
+    StragglerSteps,
+    StragglerTests,
+)
 from analysis._straggler_work import PORTION_ROWS
 from analysis.attempts import Attempts
 from analysis.clock_offsets import ClockOffsets
@@ -23,117 +44,28 @@ from ingest.tables import (
     StepTimings,
     Table,
 )
-from ingest.tables import _columns as c
 
+_INPUTS: Final[tuple[type[Table], ...]] = (
+    StepTimings,
+    Kernels,
+    Collectives,
+    PowerSamples,
+    Failures,
+    LinkSamples,
+    Operations,
+    Attempts,
+    Gpus,
+    Overlap,
+    ClockOffsets,
+)
 
-class StragglerSteps(Table):
-    """One row per run and step with what its slowest rank cost."""
-
-    key: ClassVar = ("run_id", "attempt", "step")
-
-    run_id = c.identifier("Run that the row belongs to.")
-    attempt = c.index("Attempt of the run, counted from zero.")
-    step = c.number("Step.")
-    slowest_rank = c.index("Rank with the most own work.")
-    slowest_work_ns = c.duration_ns("Own work of that rank.")
-    typical_work_ns = c.duration_ns("Median own work.")
-    ranks_seen = c.number("Ranks whose own work is known.")
-    lost_gpu_ns = c.gpu_time_ns("GPU time that flagged ranks cost the others.")
-    jitter_gpu_ns = c.gpu_time_ns(
-        "GPU time that the slowest rank cost beyond flagged ones: scatter, the tax of"
-        " size, where the run's verdict is tested; elsewhere slow ranks are in it, too."
-    )
-
-
-class StragglerRanks(Table):
-    """One row per spell of a flagged GPU or group, or for its whole run."""
-
-    key: ClassVar = ("run_id", "scope", "scope_id", "attempt", "first_step")
-
-    run_id = c.identifier("Run that was slowed.")
-    scope = c.choice("What is slow.", ("gpu", "host", "rack", "stage", "dp_rank"))
-    scope_id = c.identifier(
-        "Which one: UUID of the GPU or its rank, host, rack, stage or replica."
-    )
-    rank = c.index("Global rank, where one rank is slow.", nullable=True)
-    host = c.identifier("Node of the slow GPU, or the slow node.", nullable=True)
-    slowdown_ratio = c.ratio(
-        "Its own work over its peers' median: median of the spell's steps. What is slow"
-        " for the whole run has one row with the median of it all: a spell in which it"
-        " was slower still is not told apart."
-    )
-    q_value = c.real(
-        "Benjamini-Hochberg q-value over all tests of the run; of a part of the run"
-        " Bonferroni's, over all parts. Of a host or rack with too few peers, the"
-        " largest of its GPUs'."
-    )
-    attempt = c.index("Attempt of the run in which the slow spell began.")
-    first_step = c.number("First step of the slow spell, or of the run.")
-    last_step = c.number("Last step of the slow spell, or of the run.")
-    steps_late = c.number("Steps of the spell in which it was slower than is normal.")
-    lost_gpu_ns = c.gpu_time_ns("GPU time that a repair would save.")
-    cause = c.identifier("Strongest cause found; unknown where none.")
-    evidence = c.text("What speaks for the cause, and for naming a host or rack.")
-
-
-class StragglerEvidence(Table):
-    """One row per spell and rung of the ladder of causes: all that was looked at."""
-
-    key: ClassVar = (*StragglerRanks.key, "rung")
-
-    run_id = c.identifier("Run that was slowed.")
-    scope = c.choice("What is slow.", ("gpu", "host", "rack", "stage", "dp_rank"))
-    scope_id = c.identifier("Which one, as in straggler_ranks.")
-    attempt = c.index("Attempt of the run in which the slow spell began.")
-    first_step = c.number("First step of the slow spell, or of the run.")
-    rung = c.index("Rung of the ladder, from zero, the strongest evidence first.")
-    cause = c.identifier(
-        "Cause that the rung is about; `victim` clears: it looks like what waits."
-    )
-    supports = c.flag(
-        "Whether the evidence speaks for it; null where nothing tells.", nullable=True
-    )
-    evidence = c.text("What was found, or what is missing.")
-    table_name = c.identifier("Table that was read.")
-    rows_count = c.count("Rows of that table in the spell, of what is slow.")
-    from_ns = c.time_ns(
-        "From when it was looked at. What lies between attempts is left out.",
-        nullable=True,
-    )
-    to_ns = c.time_ns("Until when it was looked at.", nullable=True)
-
-
-class StragglerTests(Table):
-    """One row per run with what the straggler test could have seen."""
-
-    key: ClassVar = ("run_id",)
-
-    run_id = c.identifier("Run that was tested.")
-    ranks_tested = c.number("Ranks with at least four peers and enough steps.")
-    ranks_untested = c.number("Ranks that could not be tested.")
-    steps_tested = c.number("Steps whose waits are known.")
-    smallest_visible_ratio = c.ratio(
-        "Smallest slowdown that the gate would have let through.", nullable=True
-    )
-    shortest_spell_count = c.count(
-        "Steps of the shortest spell that would be seen by itself.", nullable=True
-    )
-    source = c.choice(
-        "What tells own work from waiting.",
-        ("step_timings", "traces", "operations", "collectives", "none"),
-    )
-    cannot_tell = c.text("What that source cannot tell.")
-    verdict = c.choice(
-        "What can be said.",
-        (
-            "tested",
-            "no_waits",
-            "too_few_peers",
-            "too_few_steps",
-            "no_steps",
-            "unlike_traces",
-        ),
-    )
+_DAYS: Final[tuple[type[Table], ...]] = (
+    StragglerDays,
+    StragglerDaysSpells,
+    StragglerDaysEvidence,
+    StragglerDaysSteps,
+    StragglerDaysRanks,
+)
 
 
 def find_stragglers(
@@ -149,22 +81,42 @@ def find_stragglers(
 
     Args:
         frames: Step timings, traces with their overlap and collectives, attempts and
-            seats; for causes power samples, failures, samples of links and operations.
+            seats; for causes power samples, failures, samples of links and operations;
+            tables of days for runs that are kept so.
         limits: What counts as slow.
         portion_rows: Steps of ranks to hold at once. [1]
 
     Returns:
         Rows of StragglerSteps, StragglerRanks, StragglerEvidence and StragglerTests.
     """
-    found = search(frames, limits or Limits(), portion_rows)
-    slow, evidence = slow_things(found, frames)
-    answers = {
+    runs = condensed_runs(frames)
+    others = without(frames, _INPUTS, runs)
+    found = search(others, limits or Limits(), portion_rows)
+    slow, evidence = slow_things(found, others)
+    searched = {
         StragglerSteps: found.totals,
         StragglerRanks: slow,
         StragglerEvidence: evidence,
-        StragglerTests: tested_runs(found, frames),
+        StragglerTests: tested_runs(found, others),
     }
-    return {table: _rows(table, rows) for table, rows in answers.items()}
+    answers = {table: _rows(table, rows) for table, rows in searched.items()}
+    if not runs:
+        return answers
+    joined = {table: _rows(table, rows) for table, rows in _joined(frames, runs)}
+    both = {table: pl.concat([answers[table], joined[table]]) for table in answers}
+    return {table: rows.sort(table.key) for table, rows in both.items()}
+
+
+def _joined(
+    frames: Frames, runs: list[str]
+) -> Iterator[tuple[type[Table], pl.DataFrame]]:
+    """Yield what days that were condensed tell of their runs."""
+    steps = joined_steps(frames)
+    slow, evidence = joined_spells(frames)
+    yield StragglerSteps, steps
+    yield StragglerRanks, with_parts(slow)
+    yield StragglerEvidence, evidence
+    yield StragglerTests, joined_tests(frames, steps, runs)
 
 
 def _rows(table: type[Table], rows: pl.DataFrame) -> pl.DataFrame:
@@ -179,22 +131,19 @@ def _compute(frames: Frames, thresholds: Thresholds) -> Results:
 
 ANALYSIS: Final = Analysis(
     name="stragglers",
-    version=8,
+    version=9,
     describes="Which GPUs, hosts, replicas and stages are slow, since when and why",
-    inputs=(
-        StepTimings,
-        Kernels,
-        Collectives,
-        PowerSamples,
-        Failures,
-        LinkSamples,
-        Operations,
-        Attempts,
-        Gpus,
-        Overlap,
-        ClockOffsets,
-    ),
+    inputs=(*_INPUTS, *_DAYS),
     outputs=(StragglerSteps, StragglerRanks, StragglerEvidence, StragglerTests),
     compute=_compute,
     thresholds=THRESHOLDS,
 )
+
+__all__ = [
+    "ANALYSIS",
+    "StragglerEvidence",
+    "StragglerRanks",
+    "StragglerSteps",
+    "StragglerTests",
+    "find_stragglers",
+]

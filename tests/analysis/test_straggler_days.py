@@ -6,6 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from analysis.gpus import Gpus
 from analysis.straggler_days import (
     StragglerDays,
     StragglerDaysRanks,
@@ -13,7 +14,6 @@ from analysis.straggler_days import (
     StragglerDaysSteps,
 )
 from analysis.stragglers import StragglerRanks, StragglerSteps
-from analysis.gpus import Gpus
 from ingest.tables import StepTimings
 from tests.analysis.condensed import condensed
 from tests.analysis.fleets import Times, found, healthy, seats, step_log
@@ -37,7 +37,7 @@ def placed(ranks: int, stages: int = 1) -> pl.DataFrame:
 
 
 def several() -> Times:
-    """A slow GPU for ever, one for 60 steps, a slow host and a slow stage for a while."""
+    """A slow GPU for ever, one for 60 steps, and a slow host for a while."""
     work = healthy(64, 600, 3)
     work[:, 5] *= 1.08
     work[200:260, 40] *= 1.1
