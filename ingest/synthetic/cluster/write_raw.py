@@ -1,0 +1,139 @@
+"""All raw files of a generated cluster, as its tools would leave them."""
+
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from ingest.synthetic.cluster.cluster import Cluster
+from ingest.synthetic.cluster.power import INTERVAL_NS, PowerRecorder
+from ingest.synthetic.cluster.steps import StepWindow, step_windows
+from ingest.synthetic.cluster.write_card import write_card
+from ingest.synthetic.cluster.write_checkpoints import CheckpointLog
+from ingest.synthetic.cluster.write_logs import write_logs
+from ingest.synthetic.cluster.write_power import PowerFrames, write_power_parquet
+from ingest.synthetic.cluster.write_scrapes import write_scrapes
+from ingest.synthetic.cluster.write_slurm import write_slurm
+from ingest.synthetic.cluster.write_steps import Kind, StepLogs
+from ingest.synthetic.cluster.write_traces import (
+    TracePlace,
+    TraceTemplate,
+    made_template,
+    write_traces,
+)
+
+#: How far from each other the clocks of two neighbouring nodes are in traces. [ns]
+_CLOCK_NS: Final = 37_000
+
+#: Process of the first rank of a node.
+_PROCESS: Final = 40_000
+
+
+@dataclass(frozen=True, slots=True)
+class RawOptions:
+    """What is written.
+
+    Attributes:
+        steps: Kind of the step logs.
+        power: Whether power is recorded: as text where steps are, else as Parquet.
+        power_interval_ns: Time between two samples of a GPU. [ns]
+        traces: Ranks that have a trace, spread over the run. [1]
+        trace: A real trace that those of all ranks are made of; one is made without.
+        trace_bytes: What each is to have before it is packed. [B]
+    """
+
+    steps: Kind = "jsonl"
+    power: bool = True
+    power_interval_ns: int = INTERVAL_NS
+    traces: int = 0
+    trace: Path | None = None
+    trace_bytes: int = 20_000_000
+
+
+@dataclass(slots=True)
+class Written:
+    """What was written. [1]"""
+
+    steps: int = 0
+    power: int = 0
+    checkpoints: int = 0
+    log_lines: int = 0
+    traces: int = 0
+
+
+def write_raw(
+    folder: Path,
+    cluster: Cluster,
+    span_ns: tuple[int, int],
+    options: RawOptions,
+    say: Callable[[str], None] = lambda _: None,
+) -> Written:
+    """Write the raw files of a time of a cluster, window by window.
+
+    Args:
+        folder: Where they go.
+        cluster: The cluster.
+        span_ns: From when to when; the end is not included. [ns]
+        options: What is written.
+        say: Told what is done.
+
+    Raises:
+        OSError: If they cannot be written, or the trace cannot be read.
+        NoTraceError: If the trace is none.
+    """
+    write_card(folder, cluster)
+    write_slurm(folder / "slurm", cluster, span_ns[1])
+    written = Written(log_lines=write_logs(folder / "logs", cluster, span_ns))
+    first = None
+    with tempfile.TemporaryDirectory(dir=folder, prefix=".power-") as spool:
+        kept = Path(spool)
+        recorder = PowerRecorder(cluster, span_ns, kept, options.power_interval_ns)
+        logs = StepLogs(folder / "steps", cluster, options.steps)
+        saves = CheckpointLog(cluster)
+        for window in step_windows(cluster, *span_ns):
+            written.steps += logs.take(window)
+            saves.take(window)
+            if options.power:
+                recorder.take(window)
+            first = first or window
+            say(f"{written.steps} rows of steps")
+        written.checkpoints = saves.write(folder / "checkpoints.jsonl")
+        if options.power:
+            written.power = _write_power(folder / "power", cluster, recorder, options)
+    if options.traces and first is not None:
+        written.traces = _write_traces(folder / "traces", cluster, first, options)
+    return written
+
+
+def _write_power(
+    folder: Path, cluster: Cluster, recorder: PowerRecorder, options: RawOptions
+) -> int:
+    frames = PowerFrames(cluster)
+    if options.steps == "parquet":
+        return write_power_parquet(folder, frames, recorder.finish())
+    return write_scrapes(folder, cluster, frames, recorder.finish())
+
+
+def _write_traces(
+    folder: Path, cluster: Cluster, window: StepWindow, options: RawOptions
+) -> int:
+    """Write traces of the middle of a window, of ranks spread over the run."""
+    middle = window.steps // 2
+    step, size = window.first_step + middle, options.trace_bytes
+    if options.trace is None:
+        template = made_template(cluster.scenario.seed, size=size, step=step)
+    else:
+        template = TraceTemplate.load(options.trace, size=size, step=step)
+    places = list(_places(cluster, int(window.start[middle, 0]), options.traces))
+    write_traces(folder, template, places)
+    return len(places)
+
+
+def _places(cluster: Cluster, start_ns: int, count: int) -> Iterator[TracePlace]:
+    ranks = cluster.scenario.ranks
+    for rank in range(0, ranks, max(ranks // count, 1))[:count]:
+        node, local = divmod(rank, cluster.scenario.fleet.gpus_per_node)
+        host = cluster.fleet.hosts[node]
+        ahead = node % 8 * _CLOCK_NS
+        yield TracePlace(rank, ranks, _PROCESS + local, host, start_ns + ahead)
