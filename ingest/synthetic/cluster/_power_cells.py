@@ -112,7 +112,7 @@ class Cells:
             above = level if len(level) == 1 else level[row]
             length = part[row]
             done = np.clip(worked, _ZERO, length)
-            power = np.where((done > _ZERO) & (done < length), above, power)
+            power = np.where((worked >= _ZERO) & (worked < length), above, power)
             energy += (above - rest) * done
             worked = worked - length
         return State(power, energy, row)
