@@ -5,6 +5,7 @@ from typing import Final
 import polars as pl
 
 from analysis._step_rollup_columns import GREATEST, PARTS
+from ingest.times import DAY_NS
 
 #: What a row that stands for many says of its file: none of them is of a file alone.
 STAND_IN: Final = "step_rollups"
@@ -17,19 +18,24 @@ _TOTALS: Final = ("duration_ns", *PARTS)
 def whole_steps(rollups: pl.LazyFrame) -> pl.DataFrame:
     """Put steps together that midnight has parted, and leave out means beside ranks.
 
-    The halves of a step follow each other more closely than it took any rank; a step
-    that was done again does not. Of a step put together, the own work of its slowest
-    rank is right, and its typical own work is that of the half with more ranks.
+    The halves of a step follow each other more closely than it took any rank, and have
+    no more ranks than any other step of the attempt; a step that was done again has. Of
+    a step put together, the own work of its slowest rank is right, and its typical own
+    work is that of the half with more ranks.
 
     Args:
         rollups: Rows of StepRollups.
     """
     rows = rollups.collect().sort(*_STEP, "start_ns", "end_ns")
     longest = pl.col("duration_ns_max").max().over(_STEP) * pl.col("step_count")
-    reached = pl.col("end_ns").cum_max().shift(1).over(_STEP)
-    is_again = pl.col("start_ns") - reached > longest
-    time = is_again.fill_null(value=False).cast(pl.Int64).cum_sum().over(_STEP)
-    numbered = rows.with_columns(time=time)
+    before = pl.col("end_ns").shift(1).over(_STEP)
+    most = pl.col("ranks").max().over("run_id", "attempt", "scope")
+    both = pl.col("ranks") + pl.col("ranks").shift(1).over(_STEP)
+    night = (pl.col("start_ns") // DAY_NS).diff().over(_STEP)
+    is_half = (pl.col("start_ns") - before <= longest) & (both <= most) & (night == 1)
+    is_again = ~is_half.fill_null(value=False)
+    told = rows.with_columns(time=is_again.cast(pl.Int64))
+    numbered = told.with_columns(pl.col("time").cum_sum().over(_STEP))
     is_parted = pl.len().over(*_STEP, "time") > 1
     parted = numbered.filter(is_parted)
     whole = numbered.filter(~is_parted)

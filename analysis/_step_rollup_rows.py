@@ -15,9 +15,10 @@ _STEP: Final = ("scope", "attempt", "step")
 def number_occurrences(rows: pl.DataFrame) -> pl.DataFrame:
     """Tell apart the times at which a step was done, and keep the first row of each.
 
-    A step that is done again begins after all ranks have left it, and later than it
-    took any of them: within that, ranks that are apart are only out of balance. Of a
-    rank that tells a step twice the first start counts.
+    A step that is done again begins after all ranks have left it, either with a rank
+    that has been in it, or later than it took any of them. Within that, ranks that are
+    apart are only out of balance, or their clocks are. Of a rank that tells one time of
+    a step twice the first start counts.
 
     Args:
         rows: Rows of steps with start_ns, end_ns and work_ns. [ns]
@@ -27,13 +28,24 @@ def number_occurrences(rows: pl.DataFrame) -> pl.DataFrame:
         how many rows the rank has of it.
     """
     by = list(_STEP)
-    ordered = rows.sort(*by, "start_ns", "end_ns", "rank")
-    longest = (pl.col("end_ns") - pl.col("start_ns")).max().over(by)
-    reached = pl.col("end_ns").cum_max().shift(1).over(by)
-    is_again = pl.col("start_ns") - reached > longest
-    numbered = ordered.with_columns(
-        time=is_again.fill_null(value=False).cast(pl.Int64).cum_sum().over(by)
+    # an expression over groups within another does not see the groups of the other
+    ordered = rows.sort(*by, "start_ns", "end_ns", "rank").with_columns(
+        longest=(pl.col("end_ns") - pl.col("start_ns")).max().over(by),
+        apart=pl.col("start_ns") - pl.col("end_ns").cum_max().shift(1).over(by),
     )
+    is_apart = (pl.col("apart") >= 0).fill_null(value=False).cast(pl.Int64)
+    clusters = ordered.with_columns(cluster=is_apart).with_columns(
+        cluster=pl.col("cluster").cum_sum().over(by), is_first=pl.col("cluster") > 0
+    )
+    back = clusters.with_columns(before=pl.col("cluster").shift(1).over(*by, "rank"))
+    is_back = (pl.col("before") < pl.col("cluster")).fill_null(value=False)
+    is_late = (pl.col("apart") > pl.col("longest")).fill_null(value=False)
+    told_back = back.with_columns(is_again=is_back | is_late).with_columns(
+        is_again=pl.col("is_first") & pl.col("is_again").any().over(*by, "cluster")
+    )
+    numbered = told_back.with_columns(
+        time=pl.col("is_again").cast(pl.Int64).cum_sum().over(by)
+    ).select(*rows.columns, "time")
     seat = [*by, "time", "rank"]
     told = numbered.with_columns(told=pl.len().cast(pl.Int64).over(seat))
     return told.unique(seat, keep="first", maintain_order=True)

@@ -1,12 +1,15 @@
 """Steps of large runs, condensed a day at a time: over ranks, and over hours."""
 
+from collections.abc import Iterator
 from typing import ClassVar, Final
 
 import polars as pl
 
 from analysis._analysis import Frames, Results, Thresholds
 from analysis._rollup import Day, Rollup
+from analysis._step_rollup_block import part_blocks
 from analysis._step_rollup_columns import COLUMNS, HOUR_NS, with_ends
+from analysis._step_rollup_dense import block_hours, block_rows, block_steps
 from analysis._step_rollup_hours import Hours, hold_rows, row_sums
 from analysis._step_rollup_means import mean_steps
 from analysis._step_rollup_rows import number_occurrences, step_sums
@@ -94,16 +97,12 @@ def roll_steps(day: Day) -> Results:
     steps: list[pl.DataFrame] = [StepRollups.create_empty().drop("run_id")]
     hours = Hours()
     for window in day.read(COLUMNS, None):
-        rows = with_ends(_told(window))
+        rows = _told(window)
         if rows.is_empty():
             continue
         first_ns = int(rows["start_ns"].min())  # type: ignore[arg-type]
-        hours.close_before(window["attempt"][0], first_ns // HOUR_NS * HOUR_NS)
-        counted = number_occurrences(rows)
-        steps.append(step_sums(counted).select(steps[0].columns))
-        ranked = counted.filter(pl.col("scope") == "rank")
-        hours.add(row_sums(ranked))
-        hold_rows(hours, ranked)
+        hours.close_before(rows["attempt"][0], first_ns // HOUR_NS * HOUR_NS)
+        steps += [one.select(steps[0].columns) for one in _condensed(rows, hours)]
     run = pl.lit(day.owner).alias("run_id")
     return {
         StepRollups: pl.concat(steps).select(run, pl.all()).sort(StepRollups.key),
@@ -111,8 +110,30 @@ def roll_steps(day: Day) -> Results:
     }
 
 
+def _condensed(rows: pl.DataFrame, hours: Hours) -> Iterator[pl.DataFrame]:
+    """Yield the steps of a window over their ranks, and add to the hours."""
+    block, others = part_blocks(rows)
+    if block is not None:
+        yield block_steps(block)
+        left = block_hours(block, hours)
+        if left.any():
+            _add_rows(with_ends(block_rows(block, left)), hours)
+    if others.height:
+        counted = number_occurrences(with_ends(others))
+        yield step_sums(counted)
+        _add_rows(counted.filter(pl.col("scope") == "rank"), hours)
+
+
+def _add_rows(rows: pl.DataFrame, hours: Hours) -> None:
+    hours.add(row_sums(rows))
+    hold_rows(hours, rows)
+
+
 def _told(window: pl.DataFrame) -> pl.DataFrame:
     """Leave out rows that name no rank and are no mean, and those without a time."""
+    missing = window["start_ns"].null_count() + window["rank"].null_count()
+    if not missing and window["scope"].max() == "rank":
+        return window
     is_mean = pl.col("scope") == "run_mean"
     is_known = pl.col("start_ns").is_not_null()
     return window.filter(is_known & (is_mean | pl.col("rank").is_not_null()))

@@ -12,9 +12,9 @@ from ingest.manifest import Part
 from ingest.tables import PowerSamples, StepTimings, Table
 from pipeline._owners import sole_owner
 
-#: Rows of a window: of steps of 16,384 ranks, some 250. They take some 100 B each, and
+#: Rows of a window: of steps of 16,384 ranks, some 120. They take some 400 B each, and
 #: more of them make nothing faster. [1]
-WINDOW_ROWS: Final = 4_000_000
+WINDOW_ROWS: Final = 2_000_000
 
 
 class Cut(NamedTuple):
