@@ -128,7 +128,7 @@ def _candidate(file: Hashed, taken: Iterable[str]) -> Candidate:
         path=file.opened.file.path,
         display_path=file.opened.path,
         source=file.opened.source,
-        reading=_reading(file),
+        reading=reading_of(file),
         sha256=file.print_.sha256,
         size=file.print_.size,
         supersedes=tuple(sorted(taken)),
@@ -137,7 +137,8 @@ def _candidate(file: Hashed, taken: Iterable[str]) -> Candidate:
     )
 
 
-def _reading(hashed: Hashed) -> Reading:
+def reading_of(hashed: Hashed) -> Reading:
+    """Return what the reader of a file is told."""
     file = hashed.opened.file
     return Reading(
         path=hashed.opened.path,
