@@ -58,6 +58,7 @@ def roll(day: Day, frames: Frames, thresholds: Thresholds) -> Results:
             told = general(one, bridges, grids)
             fleet = fleet.plus(told.fleet)
             parts.append(named(devices, told))
+        crowd.settle(grids)
     return results(day, parts, fleet.plus(crowd.fleet(grids)), grids)
 
 
