@@ -32,6 +32,14 @@ class Pauses:
     pause: Ints
     noise: npt.NDArray[np.float64]
 
+    def part(self, low: int, high: int) -> "Pauses":
+        """Return the pauses of a range of steps, counted from there."""
+        first, last = np.searchsorted(self.step, (low, high))
+        rows = slice(first, last)
+        return Pauses(
+            self.step[rows] - low, self.rank[rows], self.pause[rows], self.noise[rows]
+        )
+
 
 def pauses_of(work: Work, attempt: int, steps: int) -> Pauses:
     """Draw the pauses of the first steps of an attempt."""

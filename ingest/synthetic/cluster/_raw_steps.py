@@ -41,6 +41,21 @@ class RawSteps:
     idle: Floats
     checkpoint: Floats
 
+    def part(self, low: int, high: int) -> "RawSteps":
+        """Return the draws of a range of steps."""
+        rows = slice(low, high)
+        return RawSteps(
+            self.common[rows],
+            self.lengths[rows],
+            self.healthy[rows],
+            self.watched[rows],
+            self.pauses.part(low, high),
+            self.data[rows],
+            self.communication[rows],
+            self.idle[rows],
+            self.checkpoint[rows],
+        )
+
 
 def raw_steps(work: Work, attempt: int, steps: int) -> RawSteps:
     """Draw the first steps of an attempt."""

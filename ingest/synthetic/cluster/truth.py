@@ -1,0 +1,204 @@
+"""The truth about a generated cluster, from its own clock and its own seed."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from itertools import pairwise
+from typing import Any, Final
+
+import msgspec
+
+from ingest.synthetic.cluster.accounts import (
+    Accounts,
+    book_rest,
+    paid_ns,
+    spare_gpus,
+    stepped,
+    total,
+)
+from ingest.synthetic.cluster.calendar import Attempt
+from ingest.synthetic.cluster.cluster import Cluster
+from ingest.synthetic.cluster.costs import Spell, slow_costs, slowdown, stop_costs
+from ingest.synthetic.cluster.faults import PlacedFault
+from ingest.times import DAY_NS
+
+__all__ = ["truth_of"]
+
+#: Raised when the truth says something in another way.
+FORMAT: Final = 1
+
+
+def truth_of(cluster: Cluster, booked: Iterable[Accounts] | None) -> dict[str, Any]:
+    """Return the truth about a cluster. Times in ns, GPU time in GPU ns.
+
+    Own work includes the schedule's bubble of the pipeline: no step log tells them
+    apart.
+
+    Args:
+        cluster: The cluster.
+        booked: Accounts of all windows of its steps; None where they were not made, as
+            accounts are of what was generated.
+    """
+    attempts, slow = cluster.attempts, slow_costs(cluster)
+    return {
+        "format": FORMAT,
+        "scenario": msgspec.to_builtins(cluster.scenario),
+        "fleet": _fleet(cluster),
+        "attempts": [_attempt(attempt) for attempt in attempts],
+        "steps_kept": sum(one.kept for one in attempts),
+        "steps_repeated": sum(one.steps - one.kept for one in attempts),
+        "paid_gpu_ns": paid_ns(cluster),
+        "accounts_gpu_ns": None if booked is None else _accounts(cluster, booked),
+        "interruptions": _interruptions(cluster),
+        "faults": _faults(cluster, slow),
+        "healthy_ranks": _healthy(cluster, slow),
+    }
+
+
+def _fleet(cluster: Cluster) -> dict[str, Any]:
+    fleet = cluster.scenario.fleet
+    return {
+        "ranks": cluster.scenario.ranks,
+        "hosts": fleet.hosts,
+        "spare_hosts": fleet.spares,
+        "spare_gpus": spare_gpus(cluster),
+        "racks": fleet.racks,
+        "pods": fleet.pods,
+        "first_serial": cluster.fleet.gpus["serial"][0],
+        "last_serial": cluster.fleet.gpus["serial"][-1],
+    }
+
+
+def _attempt(attempt: Attempt) -> dict[str, Any]:
+    opened, closed = stepped(attempt)
+    return {
+        "attempt": attempt.number,
+        "submitted_ns": attempt.submitted_ns,
+        "start_ns": attempt.start_ns,
+        "end_ns": attempt.end_ns,
+        "first_step": attempt.first_step,
+        "steps": attempt.steps,
+        "steps_kept": attempt.kept,
+        "first_step_start_ns": opened if attempt.steps else None,
+        "last_step_end_ns": closed if attempt.steps else None,
+        "stop": attempt.stop.number if attempt.stop else None,
+    }
+
+
+def _accounts(cluster: Cluster, booked: Iterable[Accounts]) -> dict[str, Any]:
+    """Return the accounts over the run, and of each UTC day."""
+    whole = total([*booked, book_rest(cluster)])
+    run: Counter[str] = Counter()
+    days: dict[str, Counter[str]] = {}
+    for name, time in sorted(whole.items(), key=lambda one: one[0][1:]):
+        run[name.account] += time
+        days.setdefault(_day(name.day), Counter())[name.account] += time
+    return {
+        "run": dict(sorted(run.items())),
+        "days": {day: dict(sorted(one.items())) for day, one in days.items()},
+    }
+
+
+def _day(number: int) -> str:
+    return f"{datetime.fromtimestamp(number * DAY_NS // 10**9, UTC):%Y-%m-%d}"
+
+
+def _interruptions(cluster: Cluster) -> list[dict[str, Any]]:
+    """Return each stop that was followed by another attempt, with its phases."""
+    found = []
+    for attempt, following in pairwise(cluster.attempts):
+        stop = attempt.stop
+        if stop is None:
+            continue
+        _, closed = stepped(attempt)
+        found.append(
+            {
+                "fault": stop.number,
+                "attempt": attempt.number,
+                "cause": stop.cause,
+                "category": stop.category,
+                "component": stop.component,
+                "planned": stop.planned,
+                "host": _host(cluster, stop),
+                "xid": stop.xid,
+                "last_step_end_ns": closed if attempt.steps else None,
+                "struck_ns": attempt.stood_ns,
+                "signed_ns": attempt.signed_ns,
+                "ended_ns": attempt.end_ns,
+                "requeued_ns": following.submitted_ns,
+                "started_ns": following.start_ns,
+                "first_step_ns": following.begin_ns if following.steps else None,
+                "repeated_steps": attempt.steps - attempt.kept,
+            }
+        )
+    return found
+
+
+def _host(cluster: Cluster, fault: PlacedFault) -> str | None:
+    return None if fault.host is None else cluster.fleet.hosts[fault.host]
+
+
+def _faults(cluster: Cluster, slow: Mapping[int, Spell]) -> list[dict[str, Any]]:
+    stops = stop_costs(cluster)
+    found = []
+    for fault in cluster.faults:
+        row = _fault(cluster, fault)
+        if fault.stops:
+            solo, joint = stops[fault.number]
+            row |= {"solo_gpu_ns": solo, "joint_gpu_ns": joint}
+        else:
+            row |= _spell(slow.get(fault.number, Spell()))
+        found.append(row)
+    return found
+
+
+def _fault(cluster: Cluster, fault: PlacedFault) -> dict[str, Any]:
+    gpus = cluster.fleet.gpus[list(fault.ranks)]
+    return {
+        "id": fault.number,
+        "kind": fault.kind,
+        "cause": fault.cause,
+        "planned": fault.planned,
+        "severity": fault.severity,
+        "ranks": list(fault.ranks),
+        "host": _host(cluster, fault),
+        "gpu_uuids": gpus["gpu_uuid"].to_list(),
+        "serials": gpus["serial"].to_list(),
+        "links": (gpus["host"] + "/" + gpus["nic"]).to_list(),
+        "xid": fault.xid,
+        "of_listed": fault.origin,
+        "from_ns": fault.from_ns,
+        "to_ns": fault.to_ns,
+    }
+
+
+def _spell(spell: Spell) -> dict[str, Any]:
+    """Return where it was felt: of a fault that no step met, nowhere."""
+    names = ("attempt", "first_step", "last_step", "from_ns", "to_ns")
+    felt = [dict(zip(names, piece, strict=True)) for piece in spell.pieces]
+    bounds = {}
+    if spell.pieces:
+        bounds = {"from_ns": spell.pieces[0][3], "to_ns": spell.pieces[-1][4]}
+    return {
+        **bounds,
+        "steps": sum(piece[2] - piece[1] + 1 for piece in spell.pieces),
+        "slowdown_ratio": slowdown(spell),
+        "solo_gpu_ns": spell.solo,
+        "joint_gpu_ns": spell.joint,
+        "felt": felt,
+    }
+
+
+def _healthy(cluster: Cluster, slow: Mapping[int, Spell]) -> dict[str, int]:
+    """Return how many ranks had no fault of their own on each day. [1]"""
+    ends = (cluster.scenario.begun_ns, cluster.until_ns - 1)
+    first, last = (at // DAY_NS for at in ends)
+    ill: dict[int, set[int]] = {day: set() for day in range(first, last + 1)}
+    for fault in cluster.faults:
+        for *_, began, ended in (
+            slow[fault.number].pieces if fault.number in slow else ()
+        ):
+            for day in range(began // DAY_NS, min(ended // DAY_NS, last) + 1):
+                ill[day].update(fault.ranks)
+    ranks = cluster.scenario.ranks
+    return {_day(day): ranks - len(found) for day, found in ill.items()}
