@@ -4,7 +4,6 @@ import os
 import shutil
 import zlib
 from bisect import bisect_right
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -28,6 +27,7 @@ class Track:
         place: Bytes released. [B]
         rotated: Times that it was rotated. [1]
         is_renamed: Whether its last line is still to end in the rotated file.
+        begin: Where in the recorded file the one that grows begins. [B]
     """
 
     source: Path
@@ -37,6 +37,7 @@ class Track:
     place: int = 0
     rotated: int = 0
     is_renamed: bool = False
+    begin: int = 0
     size: int = field(init=False)
 
     def __post_init__(self) -> None:
@@ -106,6 +107,7 @@ class Track:
             if self.is_renamed:
                 return
         if self.rotated and not self.target.exists():
+            self.begin = self.place
             self.target.write_bytes(self.times.header)
         self._append(self.target, self.place, due)
 
@@ -119,11 +121,25 @@ class Track:
         return place if is_end else self._line_end(place)
 
     def _append(self, target: Path, begin: int, end: int) -> None:
-        with self.source.open("rb") as source, target.open("ab") as file:
+        self.place = begin
+        with self.source.open("rb") as source, target.open("ab", buffering=0) as file:
             source.seek(begin)
-            for piece in _pieces(end - begin):
-                file.write(source.read(piece))
-        self.place = end
+            while self.place < end:
+                piece = source.read(min(_PIECE, end - self.place))
+                self.place += file.write(piece)
+
+    def recover(self) -> None:
+        """Find out how far a growing file is: its size is later than any note of it."""
+        if not self.times.grows or not self.place:
+            return
+        if not self.target.exists() and not self.is_renamed:
+            self.rotated, self.is_renamed = self.rotated + 1, True
+        elif self.is_renamed:
+            self.target.unlink(missing_ok=True)
+        grown = self._old(1) if self.is_renamed else self.target
+        has_header = self.rotated > self.is_renamed
+        header = len(self.times.header) if has_header else 0
+        self.place = self.begin + max(0, grown.stat().st_size - header)
 
     def rotate(self) -> bool:
         """Rename the file as a rotation of logs does; the next line starts another.
@@ -144,14 +160,9 @@ class Track:
         return self.target.with_name(f"{self.target.name}.{number}")
 
     def _stamp(self, now_ns: int) -> None:
-        """Give the file the time it had; what is still written to, that of the moment."""
+        """Give the file the time it had; one that still grows, that of the moment."""
         status = self.source.stat()
         last = status.st_mtime_ns
         for path in (self.target, self._old(1)):
             if path.exists() and (path == self.target or self.rotated):
                 os.utime(path, ns=(last, last if self.is_done else min(now_ns, last)))
-
-
-def _pieces(size: int) -> Iterator[int]:
-    for done in range(0, size, _PIECE):
-        yield min(_PIECE, size - done)

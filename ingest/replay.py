@@ -5,23 +5,17 @@ last record was written; what has no time comes first. The clock is the caller's
 hold it while a night runs.
 """
 
-import json
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
 
-from ingest import _disk
+from ingest import _replay_state
 from ingest._looking import look
 from ingest._names import display
 from ingest._replay_times import times_of
 from ingest._replay_track import Track
 from ingest.discovery import Options, discover
 from ingest.errors import TelemetryError
-
-#: File of the inbox that says how far a replay is; hidden, so that no ingest takes it.
-STATE: Final = ".gpuledger-replay.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +74,7 @@ class Replay:
                 files, or nothing in the run has a time.
         """
         _refuse_nested(source, inbox)
-        state = _state_of(inbox)
+        state = _replay_state.load(inbox)
         if state is None and inbox.exists() and any(inbox.iterdir()):
             message = f"{display(inbox)}: not empty; replay into a new folder"
             raise TelemetryError(message)
@@ -107,7 +101,7 @@ class Replay:
         self.first_ns, self.last_ns = min(times), max(times)
         self.now_ns = self.first_ns - 1
         if state is not None:
-            self._resume(source, state)
+            self.now_ns = _replay_state.resume(state, source, inbox, self._tracks)
 
     @property
     def is_done(self) -> bool:
@@ -118,6 +112,11 @@ class Replay:
     def files(self) -> int:
         """Files of the run. [1]"""
         return len(self._tracks)
+
+    @property
+    def left(self) -> int:
+        """Files of which not all has been released. [1]"""
+        return sum(not track.is_done for track in self._tracks)
 
     def advance(self, to_ns: int) -> Released:
         """Release what was written by a simulated time.
@@ -134,7 +133,7 @@ class Replay:
                 done += Released(rotated=rotated)
             done += self._release(to_ns)
         finally:
-            self._save()
+            _replay_state.save(self._inbox, self.now_ns, self._tracks)
         return done
 
     def _release(self, to_ns: int) -> Released:
@@ -156,38 +155,6 @@ class Replay:
             if taken not in self._names:
                 yield track
 
-    def _save(self) -> None:
-        tracks = {
-            os.fsencode(track.target.relative_to(self._inbox)).hex(): [
-                track.place,
-                track.rotated,
-                track.is_renamed,
-            ]
-            for track in self._tracks
-            if track.place
-        }
-        said = {"now_ns": self.now_ns, "files": tracks}
-        with _disk.replacing(self._inbox / STATE) as partial:
-            partial.write_text(json.dumps(said), encoding="utf-8")
-
-    def _resume(self, source: Path, state: dict[str, Any]) -> None:
-        by_name = {
-            os.fsencode(track.target.relative_to(self._inbox)).hex(): track
-            for track in self._tracks
-        }
-        try:
-            self.now_ns = int(state["now_ns"])
-            for name, (place, rotated, is_renamed) in state["files"].items():
-                track = by_name[name]
-                track.place, track.rotated = int(place), int(rotated)
-                track.is_renamed = bool(is_renamed)
-        except (KeyError, TypeError, ValueError) as error:
-            message = (
-                f"{display(self._inbox / STATE)}: expected a replay of"
-                f" {display(source)}; give its folder, or replay into a new one"
-            )
-            raise TelemetryError(message) from error
-
 
 def _refuse_nested(source: Path, inbox: Path) -> None:
     home, target = source.resolve(), inbox.resolve()
@@ -203,15 +170,3 @@ def _refuse_nested(source: Path, inbox: Path) -> None:
             " other; replay into a folder of its own"
         )
         raise TelemetryError(message)
-
-
-def _state_of(inbox: Path) -> dict[str, Any] | None:
-    try:
-        text = (inbox / STATE).read_text(encoding="utf-8")
-    except FileNotFoundError:
-        return None
-    try:
-        found = json.loads(text)
-    except ValueError:
-        found = None
-    return found if isinstance(found, dict) else {}

@@ -9,6 +9,7 @@ from pipeline.commands.demo import demo
 from pipeline.commands.ingest import ingest
 from pipeline.commands.nightly import nightly
 from pipeline.commands.plan import plan
+from pipeline.commands.replay import replay
 from pipeline.commands.report import report
 from pipeline.commands.run import run
 from pipeline.commands.sql import sql
@@ -25,6 +26,7 @@ COMMANDS: Final[tuple[Callable[..., int], ...]] = (
     tables,
     whatif,
     plan,
+    replay,
     nightly,
     compact,
     demo,
