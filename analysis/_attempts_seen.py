@@ -16,6 +16,7 @@ from analysis._ledger_jobs import jobs_of_runs
 from analysis._ledger_log import StepLog, read_log
 from analysis._ledger_progress import shown_steps
 from analysis._ledger_restarts import find_restarts, number_spells
+from analysis._step_rollup_log import ranked_steps
 from analysis.placing import in_calendar
 from ingest.tables import (
     Collectives,
@@ -23,7 +24,6 @@ from ingest.tables import (
     Kernels,
     Operations,
     RunCards,
-    StepTimings,
 )
 
 
@@ -53,7 +53,7 @@ def look(frames: Frames, portion_rows: int) -> Seen:
     """
     traced = traced_work(frames[Kernels], frames[Operations], frames[Collectives])
     jobs = jobs_of_runs(frames[Jobs], frames[RunCards])
-    steps = in_calendar(frames[StepTimings], traced, jobs)
+    steps = in_calendar(_spanned(frames), traced, jobs)
     log = read_log(steps, traced, portion_rows)
     marks = Marks(log, in_calendar(traced, log.rows, jobs))
     restarts = find_restarts(marks)
@@ -72,3 +72,13 @@ def _windows(jobs: pl.LazyFrame, marks: Marks, restarts: pl.LazyFrame) -> pl.Laz
     traced = windows_of_traces(marks.traced)
     of_traces = traced.join(better, on="run_id", how="anti")
     return end_before_next(pl.concat([better, of_traces], how="diagonal"))
+
+
+def _spanned(frames: Frames) -> pl.LazyFrame:
+    """Return step timings in which a step lasts until its last rank has left it."""
+    steps = ranked_steps(frames)
+    if "ranks" not in steps.collect_schema().names():
+        return steps
+    span = pl.col("last_end_ns") - pl.col("start_ns")
+    each = span // pl.col("step_count").fill_null(1)
+    return steps.with_columns(duration_ns=pl.coalesce(each, "duration_ns"))

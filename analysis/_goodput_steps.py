@@ -9,6 +9,7 @@ from analysis._ledger_evidence import NO_TRACES, Marks, place_known
 from analysis._ledger_log import PORTION_ROWS, read_log
 from analysis._ledger_progress import STEP_TYPES, rollbacks
 from analysis._ledger_restarts import find_restarts, number_spells
+from analysis._step_rollup_log import ranked_steps
 from analysis.attempts import Attempts
 from analysis.overlap import Overlap
 from analysis.placing import in_calendar
@@ -39,7 +40,7 @@ def logged_steps(frames: Frames, portion_rows: int = PORTION_ROWS) -> pl.DataFra
         many the row stands for) and is_kept.
     """
     attempts = frames[Attempts]
-    steps = in_calendar(frames[StepTimings], attempts)
+    steps = in_calendar(ranked_steps(frames), attempts)
     log = read_log(steps, frames[Overlap], portion_rows)
     restarts = find_restarts(Marks(log, NO_TRACES.lazy()))
     sums = [

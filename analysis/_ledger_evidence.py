@@ -10,6 +10,7 @@ from analysis._ledger_clock import on_a_clock
 from analysis._ledger_log import StepLog
 from analysis._overlap_windows import bounds_of_steps
 from analysis._replay_room import OUTLASTS_FROM
+from analysis._step_rollup_log import seats_of_hours
 from analysis._step_times import MOMENT, clock_of, number_times
 from analysis.placing import place
 from ingest.tables import Collectives, Operations
@@ -93,7 +94,8 @@ class Marks:
 
     Going through them gives frames with the columns run_id, attempt, seat (a rank,
     negative for a trace that does not tell its rank, null for the mean over the run),
-    step, start_ns, end_ns and step_basis. All rows of a seat are in one frame.
+    step, start_ns, end_ns, ranks (that a mean stands for, else null) and step_basis.
+    All rows of a seat are in one frame.
 
     Attributes:
         log: The step logs.
@@ -119,15 +121,18 @@ class Marks:
             .drop("trace_id")
         )
         others = sampled.join(self.log.runs.lazy(), on="run_id", how="anti")
-        return others.with_columns(step_basis=pl.lit("traces"))
+        return others.with_columns(
+            step_basis=pl.lit("traces"), ranks=pl.lit(None, pl.Int64)
+        )
 
 
 def mark_log(portion: pl.LazyFrame) -> pl.LazyFrame:
-    """Return where a portion of the log saw each step, as Marks do."""
-    return portion.select(
+    """Return where a portion of the log saw each step, as Marks do; slips do not."""
+    known = portion.filter(pl.col("ranks").fill_null(1) > 0)
+    return known.select(
         *["run_id", "attempt"],
         pl.col("rank").cast(pl.Int64).alias("seat"),
-        *["step", "start_ns", "end_ns"],
+        *["step", "start_ns", "end_ns", "ranks"],
         step_basis=pl.lit("steps"),
     )
 
@@ -144,12 +149,21 @@ def place_known(
 
 
 def seats_seen(
-    log: StepLog, traced: pl.LazyFrame, attempts: pl.LazyFrame
+    log: StepLog,
+    traced: pl.LazyFrame,
+    attempts: pl.LazyFrame,
+    hours: pl.LazyFrame | None = None,
 ) -> pl.LazyFrame:
     """Return the GPUs seen at work in each attempt.
 
     A GPU is known by its rank; where no rank at all is told of an attempt, by its
     place in a trace.
+
+    Args:
+        log: The step logs.
+        traced: What `traced_work` returns.
+        attempts: Windows of attempts.
+        hours: Rows of RankHours, of runs whose log does not tell of ranks.
 
     Returns:
         Columns run_id, attempt, rank, trace_id, device, start_ns and end_ns: trace_id
@@ -169,6 +183,8 @@ def seats_seen(
     works = traced.group_by(*by_rank, "trace_id", "device").agg(_BOUNDS)
     dated = works.with_columns(trace_start_ns=first)
     placed = place_known(dated, attempts, "trace_start_ns").drop("trace_start_ns")
+    if hours is not None:
+        logged.append(seats_of_hours(hours, attempts))
     rows = pl.concat([*logged, placed.select(columns)])
     ranks = rows.filter(pl.col("rank").is_not_null()).group_by(by_rank).agg(_BOUNDS)
     nameless = placed.filter(pl.col("rank").is_null(), pl.col("device").is_not_null())

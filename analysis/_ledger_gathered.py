@@ -17,12 +17,13 @@ from analysis._ledger_progress import rollbacks, shown_steps
 from analysis._ledger_restarts import find_restarts, number_spells
 from analysis._ledger_traced import traced_cells
 from analysis._replay_layouts import Layouts
+from analysis._step_rollup_log import ranked_steps
 from analysis.attempts import Attempts
 from analysis.gpus import Gpus
 from analysis.overlap import Overlap
 from analysis.placing import in_calendar
 from analysis.runs import Runs
-from ingest.tables import Collectives, Kernels, Operations, StepTimings
+from ingest.tables import Collectives, Kernels, Operations
 
 _SPELL: Final = ("run_id", "attempt", "spell")
 
@@ -78,7 +79,7 @@ def gather(frames: Frames, portion_rows: int) -> Gathered:
         portion_rows: Rows of step logs to hold at once. [1]
     """
     attempts, overlap = frames[Attempts], frames[Overlap]
-    steps = in_calendar(frames[StepTimings], attempts)
+    steps = in_calendar(ranked_steps(frames), attempts)
     log = read_log(steps, overlap, portion_rows)
     layouts = Layouts(frames[Runs], frames[Gpus])
     operations = frames[Operations]

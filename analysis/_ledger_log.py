@@ -36,7 +36,8 @@ class StepLog:
 
     Attributes:
         rows: Columns run_id, attempt, rank (null: the mean over the run), step,
-            start_ns, end_ns and PARTS. [ns]
+            start_ns, end_ns and PARTS [ns]; ranks, how many a mean is over, where it
+            stands for theirs.
         ranks: The ranks of each portion: run_id and rank.
     """
 
@@ -97,6 +98,8 @@ def read_log(
 
 def _covered(steps: pl.LazyFrame, traced: pl.LazyFrame) -> pl.LazyFrame:
     """Return rows of logs; one that averages over n steps covers n, parts included."""
+    names = steps.collect_schema().names()
+    ranks = pl.col("ranks") if "ranks" in names else pl.lit(None, pl.Int64)
     is_mean = StepTimings.scope.col == "run_mean"
     count = StepTimings.step_count.col.fill_null(1)
     end = StepTimings.start_ns.col + StepTimings.duration_ns.col * count
@@ -114,4 +117,5 @@ def _covered(steps: pl.LazyFrame, traced: pl.LazyFrame) -> pl.LazyFrame:
         *["step", "start_ns"],
         end.alias("end_ns"),
         *[pl.col(part) * count for part in PARTS],
+        ranks.alias("ranks"),
     )

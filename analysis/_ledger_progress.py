@@ -69,7 +69,11 @@ def shown_steps(marks: Iterable[pl.LazyFrame]) -> pl.LazyFrame:
 
 def _count(marks: pl.LazyFrame) -> pl.LazyFrame:
     """Count the seats of each step, and, where step is null, of each attempt."""
-    seats = pl.col("seat").n_unique().cast(pl.Int64).alias("seats")
+    told = "ranks" in marks.collect_schema().names()
+    own = pl.col("seat").n_unique().cast(pl.Int64)
+    seats = (pl.max_horizontal(own, pl.col("ranks").max()) if told else own).alias(
+        "seats"
+    )
     columns = list(_NO_STEPS.schema)
     steps = marks.group_by(_STEP).agg(seats, *_FIRST)
     present = marks.group_by(_ATTEMPT).agg(seats)

@@ -18,11 +18,11 @@ from analysis._ledger_seats import (
     share_seats,
 )
 from analysis._ledger_zones import frontiers, zones
+from analysis._step_rollup_log import ranked_steps
 from analysis.allocations import Allocations
 from analysis.attempts import Attempts
 from analysis.overlap import Overlap
 from analysis.placing import in_calendar
-from ingest.tables import StepTimings
 
 _ATTEMPT: Final = ["run_id", "attempt"]
 
@@ -45,7 +45,7 @@ class Edges:
             portion_rows: Rows of step logs to hold at once. [1]
         """
         self._attempts = frames[Attempts]
-        steps = in_calendar(frames[StepTimings], self._attempts)
+        steps = in_calendar(ranked_steps(frames), self._attempts)
         self._log: StepLog = read_log(steps, frames[Overlap], portion_rows)
         marks = Marks(self._log, NO_TRACES.lazy())
         self._restarts = find_restarts(marks)

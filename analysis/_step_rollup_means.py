@@ -1,5 +1,6 @@
 """What stands for the raw steps of large runs: a row for each step, the mean of it."""
 
+from collections.abc import Sequence
 from typing import Final
 
 import polars as pl
@@ -89,8 +90,12 @@ def mean_steps(rollups: pl.LazyFrame) -> pl.LazyFrame:
         over the ranks. What rounding leaves is carried to the next step of as many
         ranks, so that the means of an attempt add up to less than a nanosecond a rank.
     """
-    rows = whole_steps(rollups)
-    return rows.select(
+    return mean_rows(whole_steps(rollups)).lazy()
+
+
+def mean_rows(whole: pl.DataFrame, more: Sequence[str] = ()) -> pl.DataFrame:
+    """Return the same rows of what `whole_steps` returns, with some of its columns."""
+    return whole.select(
         pl.lit(STAND_IN).alias("file_id"),
         *["run_id", "attempt", "step"],
         pl.lit(None, pl.Int32).alias("rank"),
@@ -100,7 +105,8 @@ def mean_steps(rollups: pl.LazyFrame) -> pl.LazyFrame:
         pl.lit("run_mean").alias("scope"),
         "step_count",
         _mean("tokens").alias("tokens"),
-    ).lazy()
+        *more,
+    )
 
 
 def _mean(total: str) -> pl.Expr:

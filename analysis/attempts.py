@@ -11,6 +11,8 @@ from analysis._ledger_evidence import seats_seen
 from analysis._ledger_log import PORTION_ROWS
 from analysis._ledger_progress import completed_steps
 from analysis._step_pauses import find_pauses
+from analysis.rank_hours import RankHours
+from analysis.step_rollups import StepRollups
 from ingest.tables import (
     Collectives,
     Jobs,
@@ -107,7 +109,7 @@ def find_attempts(
 
 def _described(frames: Frames, seen: Seen) -> dy.DataFrame[Attempts]:
     completed = completed_steps(seen.shown)
-    seats = seats_seen(seen.log, seen.traced, seen.windows)
+    seats = seats_seen(seen.log, seen.traced, seen.windows, frames[RankHours])
     gpus = seats.group_by(_ATTEMPT).agg(seen=pl.len())
     cards = frames[RunCards].select("run_id", card="cluster")
     rows = (
@@ -149,7 +151,10 @@ ANALYSIS: Final = Analysis(
     name="attempts",
     version=9,
     describes="When each attempt of a run ran, and the steps that it completed",
-    inputs=(RunCards, Jobs, StepTimings, Kernels, Operations, Collectives),
+    inputs=(
+        *(RunCards, Jobs, StepTimings, StepRollups, RankHours),
+        *(Kernels, Operations, Collectives),
+    ),
     outputs=(Attempts, StepPauses),
     compute=_compute,
     thresholds={"step_pause_s": PAUSE_S},

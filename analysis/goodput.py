@@ -17,6 +17,7 @@ from analysis.interruptions import Interruptions
 from analysis.lost_time import LostTime
 from analysis.overlap import Overlap
 from analysis.runs import Runs
+from analysis.step_rollups import StepRollups
 from ingest.tables import RunCards, StepTimings, Table
 from ingest.tables import _columns as c
 
@@ -178,6 +179,7 @@ ANALYSIS: Final = Analysis(
         LostTime,
         Overlap,
         StepTimings,
+        StepRollups,
     ),
     needs=(LostTime,),
     outputs=(Goodput,),

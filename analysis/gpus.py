@@ -13,6 +13,7 @@ from analysis._ledger_layout import place_in_layout
 from analysis._ledger_log import read_log
 from analysis._ledger_portions import PORTION_SEATS, portions_of
 from analysis.attempts import Attempts
+from analysis.rank_hours import RankHours
 from analysis.runs import Runs
 from ingest._schema import schema_of
 from ingest.tables import (
@@ -121,7 +122,7 @@ def gpus_by_portion(
     traced = traced_work(frames[Kernels], frames[Operations], frames[Collectives])
     log = read_log(frames[StepTimings], traced)
     attempts, runs = frames[Attempts], frames[Runs]
-    seen = seats_seen(log, traced, attempts)
+    seen = seats_seen(log, traced, attempts, frames[RankHours])
     known = read_maps(frames[HostMap], attempts)
     maps = HostMaps(place_in_layout(known.gpus, runs).collect().lazy(), known.names)
     sizes = _sizes(maps, attempts, seen)
@@ -187,6 +188,7 @@ ANALYSIS: Final = Analysis(
         Attempts,
         HostMap,
         StepTimings,
+        RankHours,
         Kernels,
         Operations,
         Collectives,

@@ -19,6 +19,7 @@ from analysis.gpus import Gpus
 from analysis.interruptions import Interruptions
 from analysis.lost_time import LostTime
 from analysis.overlap import Overlap
+from analysis.step_rollups import StepRollups
 from ingest.tables import Jobs, StepTimings, Table
 from ingest.tables import _columns as c
 from ingest.times import SECOND_NS
@@ -162,6 +163,7 @@ ANALYSIS: Final = Analysis(
         Allocations,
         Overlap,
         StepTimings,
+        StepRollups,
         LostTime,
         Jobs,
     ),

@@ -22,6 +22,7 @@ from analysis.clock_offsets import ClockOffsets
 from analysis.gpus import Gpus
 from analysis.overlap import Overlap
 from analysis.runs import Runs
+from analysis.step_rollups import StepRollups
 from ingest.tables import (
     Checkpoints,
     Collectives,
@@ -103,6 +104,7 @@ ANALYSIS: Final = Analysis(
         Allocations,
         Overlap,
         StepTimings,
+        StepRollups,
         Kernels,
         Operations,
         Collectives,
