@@ -29,8 +29,10 @@ def number_seats(allocations: pl.LazyFrame, known: pl.LazyFrame) -> pl.LazyFrame
     rows = allocations.select(*_ALIKE, *apart)
     is_traced = pl.col("trace_id").is_not_null()
     by_rank = ["run_id", "rank"]
-    told = rows.filter(~is_traced).join(ranks, on=by_rank, how="semi")
-    silent = rows.filter(~is_traced).join(ranks, on=by_rank, how="anti")
+    silent = rows.filter(~is_traced)
+    told = silent.join(ranks, on=by_rank, how="semi")
+    if not ranks.collect().is_empty():
+        silent = silent.join(ranks, on=by_rank, how="anti")
     alike = silent.group_by(_ALIKE).agg(
         pl.col("rank").min(), weight=pl.len().cast(pl.Int64)
     )

@@ -15,7 +15,7 @@ from analysis._straggler_operated import operated_seats
 from analysis._straggler_portions import Steps
 from analysis._straggler_scopes import widest_names
 from analysis._straggler_scores import blocks_of
-from analysis._straggler_seats import seats_of
+from analysis._straggler_seats import seats_near, seats_of
 from analysis._straggler_sources import gather
 from analysis._straggler_spells import find_spells
 from analysis._straggler_tests import judge
@@ -73,7 +73,8 @@ def _steps(
     frames: Frames, steps: pl.LazyFrame, limits: Limits, portion_rows: int
 ) -> Steps:
     plan = plan_portions(steps, limits.block_steps, portion_rows)
-    seats = seats_of(frames[Gpus], operated_seats(of_one_run(frames[Operations])))
+    told = operated_seats(of_one_run(frames[Operations]))
+    seats = seats_of(seats_near(frames[Gpus], steps, plan), told)
     return Steps(steps, plan, seats, limits)
 
 

@@ -42,6 +42,23 @@ def seats_of(gpus: pl.LazyFrame, told: pl.DataFrame | None = None) -> pl.DataFra
     return known.with_columns(better).select(seats.drop("from_ns").columns)
 
 
+def seats_near(
+    gpus: pl.LazyFrame, steps: pl.LazyFrame, plan: pl.DataFrame
+) -> pl.LazyFrame:
+    """Return the GPUs of attempts that have steps of ranks: a fleet's are many.
+
+    Args:
+        gpus: Rows of Gpus.
+        steps: Steps of ranks.
+        plan: What `plan_portions` returns for them.
+    """
+    runs = plan["run_id"].unique().sort()
+    here = steps.filter(pl.col("run_id").is_in(runs.implode()))
+    attempts = here.select("run_id", "attempt").unique()
+    found = attempts.collect(engine="streaming").lazy()
+    return gpus.join(found, on=["run_id", "attempt"], how="semi")
+
+
 def seat(rows: pl.DataFrame, seats: pl.DataFrame) -> pl.DataFrame:
     """Tell of each rank its unit, the smallest set that its waits can separate.
 

@@ -9,7 +9,7 @@ from analysis._analysis import Frames
 from analysis._clock_shifts import clocks_of
 from analysis._straggler_limits import Limits
 from analysis._straggler_portions import Steps
-from analysis._straggler_seats import seats_of
+from analysis._straggler_seats import seats_near, seats_of
 from analysis._straggler_traced import traced_steps
 from analysis._straggler_work import PORTION_ROWS, plan_portions, rank_steps
 from analysis._whatif_steps import ROW, RunSteps
@@ -51,7 +51,8 @@ def runs_with_steps(
     )
     every = rank_steps(frames[StepTimings], traced.lazy(), attempts)
     plan = plan_portions(every, block_steps, portion_rows)
-    steps = Steps(every, plan, seats_of(frames[Gpus]), Limits())
+    seats = seats_of(seats_near(frames[Gpus], every, plan))
+    steps = Steps(every, plan, seats, Limits())
     logged = _logged_runs(frames)
     known = plan.filter(pl.col("known") > 0)["run_id"].unique().sort()
     return [_of_run(run, steps, frames, is_logged=run in logged) for run in known]

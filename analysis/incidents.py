@@ -142,7 +142,8 @@ def find_incidents(frames: Frames, thresholds: Thresholds) -> Results:
         edges_of_days(frames[XidChanges], frames[PowerDays]),
     ]
     failures = pl.concat(told, how="vertical_relaxed")
-    switches = frames[Gpus].select("cluster", Gpus.host.name, Gpus.switch.name)
+    told_of = frames[Gpus].select("cluster", Gpus.host.name, Gpus.switch.name)
+    switches = told_of.unique().collect().lazy()
     names = host_names([nodes, jobs, switches, failures]).collect().lazy()
     jobs, switches, failures = (
         spelled_alike(rows, names) for rows in (jobs, switches, failures)
