@@ -11,6 +11,7 @@ from analysis._ledger_cells import attach_traces, cut_cells, gaps
 from analysis._ledger_days import sum_by_day
 from analysis._ledger_gathered import Gathered
 from analysis._ledger_ladder import weigh
+from analysis._ledger_log import PORTION_ROWS
 from analysis._ledger_returns import split_gaps
 from analysis._ledger_seats import SEAT, at_seats, own_seats, share_seats
 from analysis._ledger_stalls import stalls_in_gaps
@@ -63,14 +64,44 @@ def book_all(gathered: Gathered, ledger: Ledger) -> Iterator[pl.DataFrame]:
         known.append(own)
         yield _book(attach_traces(steps, windows), own_seats(seats, own.lazy()), ledger)
     logged = pl.concat(known[1:]).lazy()
-    alone = traced.join(logged, on=SEAT, how="anti")
     of_all = pl.concat(means)
+    standing = of_all.filter(pl.col("ranks").is_not_null())
+    placed = traced.join(logged, on=SEAT, how="anti")
+    for own, rows in _stood_in(placed, seats, standing):
+        windows = placed.join(own, on=SEAT, how="semi")
+        logged = pl.concat([logged, own])
+        yield _book(attach_traces(rows, windows), own_seats(seats, own), ledger)
+    alone = traced.join(logged, on=SEAT, how="anti")
     shared = share_seats(seats, pl.concat(known).lazy(), of_all).collect().lazy()
     rest = pl.concat([own_seats(seats, alone), shared])
     rows = attach_traces(steps.head(0), alone)
     taken = of_all.join(shared.filter("has_mean").select(*_ATTEMPT, SEAT), on=_ATTEMPT)
     told = pl.concat([rows, taken.drop(_ATTEMPT)], how="diagonal")
     yield _book(told, rest, ledger)
+
+
+def _stood_in(
+    placed: pl.LazyFrame, seats: pl.LazyFrame, standing: pl.LazyFrame
+) -> Iterator[tuple[pl.LazyFrame, pl.LazyFrame]]:
+    """Give seats with traces alone the steps that stand for those of all ranks.
+
+    Args:
+        placed: Windows of traces, by seat.
+        seats: What `number_seats` returns.
+        standing: Means that stand for the rows of ranks.
+
+    Returns:
+        Seats, some at a time, and their steps.
+    """
+    steps = standing.group_by(_ATTEMPT).agg(rows=pl.len().cast(pl.Int64))
+    mine = seats.join(placed.select(SEAT).unique(), on=SEAT, how="semi")
+    counted = mine.select(*_ATTEMPT, SEAT).join(steps, on=_ATTEMPT).sort(SEAT)
+    before = pl.col("rows").cum_sum() - pl.col("rows")
+    cut = counted.with_columns(portion=before // PORTION_ROWS).collect()
+    for some in cut.partition_by("portion", maintain_order=True):
+        held = some.lazy().select(*_ATTEMPT, SEAT)
+        rows = standing.join(held, on=_ATTEMPT).drop(_ATTEMPT).collect()
+        yield held.select(SEAT), rows.lazy()
 
 
 def _book(rows: pl.LazyFrame, seats: pl.LazyFrame, ledger: Ledger) -> pl.DataFrame:
