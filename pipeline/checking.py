@@ -5,6 +5,8 @@ from typing import Any, Final
 
 import polars as pl
 
+from analysis.rank_hours import RankHours
+from ingest import reading
 from ingest.errors import SettingError
 from ingest.lake import Snapshot
 from ingest.tables import (
@@ -18,6 +20,7 @@ from ingest.tables import (
     Table,
 )
 from ingest.times import SECOND_NS
+from pipeline._owners import sole_owner
 
 #: Tables that tell which runs there are.
 RUN_TABLES: Final[tuple[type[Table], ...]] = (
@@ -27,6 +30,7 @@ RUN_TABLES: Final[tuple[type[Table], ...]] = (
     Collectives,
     Operations,
     Jobs,
+    RankHours,
 )
 
 
@@ -68,14 +72,28 @@ def _midnight_ns(day: str) -> int:
 def _runs(lake: Snapshot, since_ns: int | None) -> frozenset[str]:
     names: set[str] = set()
     for table in RUN_TABLES:
-        rows: pl.LazyFrame = lake.scan(table)
-        if since_ns is not None and table.day_column is not None:
-            rows = rows.filter(pl.col(table.day_column) >= since_ns)
-        elif since_ns is not None:
-            continue
-        found = rows.select(pl.col("run_id").drop_nulls().unique()).collect()
-        names.update(found.to_series())
+        if since_ns is None or table.day_column is not None:
+            names |= _runs_of(lake, table, since_ns)
     return frozenset(names)
+
+
+def _runs_of(lake: Snapshot, table: type[Table], since_ns: int | None) -> set[str]:
+    """Return the runs of a table; those of its parts that have one are not read."""
+    day = None if since_ns is None else _day_of(since_ns)
+    parts = [
+        part
+        for part in lake.parts(table)
+        if day is None or (part.day is not None and part.day >= day)
+    ]
+    alone = {part.path: sole_owner(part, "run_id") for part in parts}
+    mixed = [part for part in parts if alone[part.path] is None]
+    rows = reading.scan(lake, table, mixed)
+    found = rows.select(pl.col("run_id").drop_nulls().unique()).collect()
+    return {name for name in alone.values() if name} | set(found.to_series())
+
+
+def _day_of(time_ns: int) -> str:
+    return datetime.fromtimestamp(time_ns // SECOND_NS, UTC).date().isoformat()
 
 
 def wrong_layouts(lake: Snapshot) -> dict[str, str]:
@@ -109,11 +127,23 @@ def _layouts(lake: Snapshot) -> pl.LazyFrame:
     )
     mapped = lake.scan(HostMap).drop_nulls("rank")
     ranks = mapped.group_by("run_id").agg(pl.col("rank").n_unique().alias("mapped"))
-    rows = [
-        lake.scan(table).select("run_id", pl.col("rank").cast(pl.Int64))
-        for table in (StepTimings, Kernels)
-    ]
+    rows = [_greatest_ranks(lake, table) for table in (StepTimings, Kernels, RankHours)]
     highest = pl.concat(rows).group_by("run_id")
     seen = highest.agg((pl.col("rank").max() + 1).alias("seen"))
     joined = cards.join(ranks, on="run_id", how="left")
     return joined.join(seen, on="run_id", how="left")
+
+
+def _greatest_ranks(lake: Snapshot, table: type[Table]) -> pl.LazyFrame:
+    """Return run_id and rank of a table: of parts of one run the greatest alone."""
+    told, mixed = [], []
+    for part in lake.parts(table):
+        run, rank = sole_owner(part, "run_id"), part.bounds("rank")[1]
+        if run is None or not isinstance(rank, int):
+            mixed.append(part)
+        else:
+            told.append((run, rank))
+    schema = {"run_id": pl.String, "rank": pl.Int64}
+    known = pl.LazyFrame(told, schema=schema, orient="row")
+    rows = reading.scan(lake, table, mixed)
+    return pl.concat([known, rows.select("run_id", pl.col("rank").cast(pl.Int64))])

@@ -11,6 +11,7 @@ from analysis.lost_time import LostTime
 from analysis.runs import Runs
 from ingest.errors import SettingError
 from ingest.lake import Snapshot, snapshot
+from pipeline._heavy import heavy_as_rolled, rows_of
 from reports._words import name
 from reports.provenance import Baseline
 
@@ -91,4 +92,5 @@ def _lake(root: Path) -> Baseline:
 
 
 def _frames(lake: Snapshot) -> Frames:
-    return Frames({table: lake.scan(table) for table in INPUTS})
+    heavy = heavy_as_rolled(lake)
+    return Frames({table: rows_of(lake, table, heavy) for table in INPUTS})

@@ -18,6 +18,7 @@ from ingest.known import display
 from ingest.lake import Snapshot, snapshot
 from ingest.retention import retired_days
 from ingest.tables import RunCards, Table
+from pipeline._heavy import heavy_as_rolled, rows_of
 from pipeline.analyzing import known_thresholds, refuse_unknown
 from pipeline.settings import Settings
 from reports.dollars import Price
@@ -70,7 +71,9 @@ def write_report(
         runs = runs.filter(Runs.run_id.col == run_id)
         if runs.is_empty():
             raise SettingError(_no_such_run(run_id, lake))
-    frames = Frames({table: _of_run(lake, table, run_id) for table in reports.INPUTS})
+    heavy = heavy_as_rolled(lake)
+    shown = {table: rows_of(lake, table, heavy) for table in reports.INPUTS}
+    frames = Frames({t: _of_run(frame, t, run_id) for t, frame in shown.items()})
     prices = prices_of(lake.scan(RunCards).collect(), runs, settings)
     provenance = provenance_of(root, settings, runs)
     baseline = (
@@ -79,8 +82,8 @@ def write_report(
         else comparing.baseline_of(compare, lake, provenance.run_ids)
     )
     replace(path, page.render(frames, prices, provenance, baseline))
-    shown = (frames, prices, provenance)
-    return Written(path.resolve(), page.headline(*shown), page.warnings(*shown))
+    told = (frames, prices, provenance)
+    return Written(path.resolve(), page.headline(*told), page.warnings(*told))
 
 
 def refuse_target(path: Path) -> None:
@@ -105,8 +108,9 @@ def replace(path: Path, text: str) -> None:
         beside.unlink(missing_ok=True)
 
 
-def _of_run(lake: Snapshot, table: type[Table], run_id: str | None) -> pl.LazyFrame:
-    frame = lake.held(table)
+def _of_run(
+    frame: pl.LazyFrame, table: type[Table], run_id: str | None
+) -> pl.LazyFrame:
     if run_id is None or "run_id" not in table.column_names():
         return frame
     column = pl.col("run_id")
