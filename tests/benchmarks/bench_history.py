@@ -33,25 +33,25 @@ class Row:
     Attributes:
         what: What was done.
         size: How much of it, in words.
-        seconds: Processor time that it took. [s]
+        cost: Processor time that it took, or memory where `what` says so. [s, MB]
         figure: How fast it was on the clock, with its unit.
         peer: What it is compared with.
-        peer_seconds: Processor time that the peer took. [s]
+        peer_cost: The same of the peer. [s, MB]
         memory_mb: Peak of memory. [MB]
     """
 
     what: str
     size: str
-    seconds: float
+    cost: float
     figure: str
     peer: str
-    peer_seconds: float
+    peer_cost: float
     memory_mb: float
 
     @property
     def ratio(self) -> float:
         """How often the peer's time it took. [1]"""
-        return self.seconds / max(self.peer_seconds, 1e-9)
+        return self.cost / max(self.peer_cost, 1e-9)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,8 +119,8 @@ def append_history(path: Path, rows: Iterable[Row]) -> None:
             table.writeheader()
         for row in rows:
             told = asdict(row) | {
-                "seconds": f"{row.seconds:.3f}",
-                "peer_seconds": f"{row.peer_seconds:.3f}",
+                "cost": f"{row.cost:.3f}",
+                "peer_cost": f"{row.peer_cost:.3f}",
                 "memory_mb": f"{row.memory_mb:.0f}",
                 "ratio": f"{row.ratio:.3f}",
             }
@@ -151,15 +151,15 @@ def regression(row: Row, history: Sequence[Past], here: str) -> str | None:
 
 def table_lines(rows: Sequence[Row]) -> list[str]:
     """Return the table in words, with machine and versions in front."""
-    head = ("what", "size", "figure", "CPU s", "peer", "CPU s", "ratio", "memory")
+    head = ("what", "size", "figure", "cost", "peer", "cost", "ratio", "memory")
     cells = [
         (
             row.what,
             row.size,
             row.figure,
-            f"{row.seconds:.2f}",
+            f"{row.cost:.2f}",
             row.peer,
-            f"{row.peer_seconds:.2f}",
+            f"{row.peer_cost:.2f}",
             f"{row.ratio:.2f}",
             f"{row.memory_mb:.0f} MB",
         )
@@ -177,14 +177,14 @@ def table_lines(rows: Sequence[Row]) -> list[str]:
 
 
 def history_path() -> Path:
-    """Return where the history is: GPULEDGER_BENCH_HISTORY, else beside this file."""
-    given = os.environ.get("GPULEDGER_BENCH_HISTORY")
+    """Return where the history is: BENCH_HISTORY, else beside this file."""
+    given = os.environ.get("BENCH_HISTORY")
     return Path(given) if given else Path(__file__).parent / "history.tsv"
 
 
 def scale() -> float:
-    """Return how often the usual sizes are made: GPULEDGER_BENCH_SCALE. [1]"""
-    return float(os.environ.get("GPULEDGER_BENCH_SCALE", "1"))
+    """Return how often the usual sizes are made: BENCH_SCALE. [1]"""
+    return float(os.environ.get("BENCH_SCALE", "1"))
 
 
 def python_of(script: str, *arguments: object) -> list[str]:

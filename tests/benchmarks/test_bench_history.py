@@ -15,8 +15,8 @@ from tests.benchmarks.bench_history import (
 HERE = "2 x some processor, 24 GiB"
 
 
-def row(seconds: float, size: str = "1 M rows") -> Row:
-    return Row("writing", size, seconds, "9 M rows/s", "a plain write", 2.0, 300)
+def row(cost: float, size: str = "1 M rows") -> Row:
+    return Row("writing", size, cost, "9 M rows/s", "a plain write", 2.0, 300)
 
 
 def past(ratio: float, size: str = "1 M rows", on: str = HERE) -> Past:

@@ -16,10 +16,12 @@ import os
 import statistics
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+
+from tests.benchmarks.bench_history import Row
 
 pytestmark = pytest.mark.benchmark
 
@@ -42,6 +44,7 @@ GROWTH = 1.10
 RUNS = 3
 
 Told = dict[str, float]
+AddRow = Callable[[Row], None]
 
 
 def run(script: str, *arguments: object, python: str = sys.executable) -> Told:
@@ -87,7 +90,16 @@ def ours(traces: tuple[Path, Path]) -> Told:
     return median("_kineto_ours.py", traces[0])
 
 
-def test_speed_and_memory(traces: tuple[Path, Path], ours: Told) -> None:
+def row(what: str, told: Told, peer: str, other: Told) -> Row:
+    """Return a row of the table: whole traces, on the clock."""
+    rate = f"{told['kernels'] / told['total_s'] / 1e3:.0f} k kernels/s"
+    size = f"{told['kernels']:,.0f} kernels"
+    return Row(what, size, told["cpu_s"], rate, peer, other["cpu_s"], told["peak_mb"])
+
+
+def test_speed_and_memory(
+    traces: tuple[Path, Path], ours: Told, add_row: AddRow
+) -> None:
     small, large = traces
     plain = median("_kineto_plain.py", small)
     larger = run("_kineto_ours.py", large)
@@ -104,12 +116,15 @@ def test_speed_and_memory(traces: tuple[Path, Path], ours: Told) -> None:
             ]
         )
     )
+    add_row(row("Kineto: read and overlap", ours, "msgspec decodes it", plain))
     assert ours["peak_mb"] <= PEAK_MB
     assert larger["peak_mb"] <= GROWTH * ours["peak_mb"]
     assert larger["kernels"] == ours["kernels"] / SMALL * LARGE
 
 
-def test_faster_than_the_peer(traces: tuple[Path, Path], ours: Told) -> None:
+def test_faster_than_the_peer(
+    traces: tuple[Path, Path], ours: Told, add_row: AddRow
+) -> None:
     python = os.environ.get("GPULEDGER_HTA_PYTHON")
     if not python:
         pytest.skip("GPULEDGER_HTA_PYTHON names no Python with HolisticTraceAnalysis")
@@ -125,4 +140,5 @@ def test_faster_than_the_peer(traces: tuple[Path, Path], ours: Told) -> None:
             ]
         )
     )
+    add_row(row("Kineto: read and overlap (HTA)", ours, "HolisticTraceAnalysis", peer))
     assert peer["total_s"] >= FASTER * ours["total_s"]

@@ -10,10 +10,12 @@ import json
 import statistics
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+
+from tests.benchmarks.bench_history import Row
 
 pytestmark = pytest.mark.benchmark
 
@@ -32,6 +34,7 @@ MOST = {"nsight": 4.0, "csv": 6.0}
 PEAK_MB = 400
 
 Told = dict[str, float]
+AddRow = Callable[[Row], None]
 
 
 def run(script: str, *arguments: object) -> Told:
@@ -60,7 +63,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 @pytest.mark.parametrize(
     ("kind", "name"), [("nsight", "report.sqlite"), ("csv", "steps.csv")]
 )
-def test_reading_beside_a_plain_decode(folder: Path, kind: str, name: str) -> None:
+def test_reading_beside_a_plain_decode(
+    folder: Path, kind: str, name: str, add_row: AddRow
+) -> None:
     path = folder / name
     run("_reading_made.py", kind, path, ROWS)
     ours, plain = (median(f"_reading_{one}.py", path) for one in ("ours", "plain"))
@@ -72,6 +77,19 @@ def test_reading_beside_a_plain_decode(folder: Path, kind: str, name: str) -> No
         f"  plain decode {plain['total_s']:6.2f} s {plain['cpu_s']:6.2f} s CPU"
         f" {plain['peak_mb']:5.0f} MB\n"
         f"  x {ours['total_s'] / plain['total_s']:.2f} time, x {ratio:.2f} CPU\n"
+    )
+    rate = f"{ROWS / ours['total_s'] / 1e6:.2f} M rows/s"
+    cost, peak = ours["cpu_s"], ours["peak_mb"]
+    add_row(
+        Row(
+            f"read {kind}",
+            f"{ROWS:,} rows",
+            cost,
+            rate,
+            "plain decode",
+            plain["cpu_s"],
+            peak,
+        )
     )
     assert ours["rows"] >= ROWS
     assert ours["peak_mb"] <= PEAK_MB
