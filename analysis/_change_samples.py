@@ -6,8 +6,8 @@ import polars as pl
 
 from analysis._change_sides import Side
 from analysis._ledger_accounts import ACCOUNTS
+from analysis._step_rollup_log import longest_steps
 from analysis.lost_time import LostTime
-from ingest.tables import StepTimings
 
 #: Steps of a block: the step before tells of the next, blocks hardly of each other.
 STEPS_OF_BLOCK: Final = 10
@@ -54,7 +54,7 @@ def step_times(side: Side, *, by_run: bool) -> pl.DataFrame:
         the steps of a block) [ns] and `weight` (1).
     """
     steps = (
-        side.rows(StepTimings)
+        side.of_runs(longest_steps(side.frames))
         .filter(side.within(pl.col("start_ns")))
         .group_by("run_id", "step")
         .agg(pl.col("duration_ns").max())

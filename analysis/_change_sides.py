@@ -27,7 +27,10 @@ class Side:
 
     def rows(self, table: type[Table]) -> pl.LazyFrame:
         """Return the rows of a table that belong to the runs, of whatever day."""
-        frame = self.frames[table]
+        return self.of_runs(self.frames[table])
+
+    def of_runs(self, frame: pl.LazyFrame) -> pl.LazyFrame:
+        """Return the rows that belong to the runs."""
         if not self.run_ids:
             return frame
         return frame.filter(pl.col("run_id").is_in(self.run_ids))

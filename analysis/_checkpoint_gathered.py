@@ -14,12 +14,13 @@ from analysis._checkpoint_saves import (
     told_saves,
 )
 from analysis._checkpoint_seen import older_resumes, seen_loads, seen_saves, seen_tiers
+from analysis._step_rollup_log import longest_steps
 from analysis.attempts import Attempts
 from analysis.interrupt_rates import InterruptRates
 from analysis.interruptions import Interruptions
 from analysis.runs import Runs
 from analysis.spare_plans import SparePlans
-from ingest.tables import Checkpoints, RunCards, StepTimings
+from ingest.tables import Checkpoints, RunCards
 
 #: Fields of a card that say that a run saves.
 CARD: Final = (
@@ -65,7 +66,7 @@ def gather(frames: Frames, least_stall: float = LEAST_STALL_RATIO) -> pl.DataFra
     bearing = told_saves(frames[Checkpoints], attempts)
     told, elsewhere = parted(bearing)
     loads = told_loads(frames[Checkpoints], attempts)
-    stalled = stalled_steps(frames[StepTimings], attempts, least_stall)
+    stalled = stalled_steps(longest_steps(frames), attempts, least_stall)
     parts = (
         elsewhere,
         seen_saves(told),
@@ -142,7 +143,7 @@ def _sizes(frames: Frames, attempts: pl.DataFrame) -> pl.DataFrame:
 
 def _steps(frames: Frames, runs: pl.DataFrame) -> pl.DataFrame:
     """Return the median step of each run, each step as long as its slowest rank."""
-    rows = frames[StepTimings].join(runs.lazy(), on="run_id", how="semi")
+    rows = longest_steps(frames).join(runs.lazy(), on="run_id", how="semi")
     slowest = rows.group_by("run_id", "attempt", "step").agg(
         pl.col("duration_ns").max()
     )

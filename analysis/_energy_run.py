@@ -9,10 +9,10 @@ from analysis._analysis import Frames
 from analysis._energy_held import held_gpus, held_nodes
 from analysis._energy_segments import Bridges
 from analysis._energy_steps import kept_spans, step_windows
+from analysis._step_rollup_log import spanned_steps
 from analysis.allocations import Allocations
 from analysis.attempts import Attempts
 from analysis.gpus import Gpus
-from ingest.tables import StepTimings
 
 #: Level of the supply of a node; the others are of GPUs.
 NODE: Final = "node_ac"
@@ -39,7 +39,7 @@ class RunEnergy:
     @classmethod
     def of(cls, frames: Frames, bridges: Bridges) -> Self:
         """Take what is held against energy from the lake."""
-        steps = step_windows(frames[StepTimings], frames[Attempts])
+        steps = step_windows(spanned_steps(frames), frames[Attempts])
         return cls(
             frames[Allocations].collect(),
             frames[Gpus].collect(),

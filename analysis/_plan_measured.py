@@ -10,6 +10,7 @@ from analysis._analysis import Frames
 from analysis._plan_stops_measured import accounts, power, saves, stops
 from analysis._plan_told import told
 from analysis._plan_traffic_measured import traffic
+from analysis._step_rollup_log import longest_steps
 from analysis.attempts import Attempts
 from analysis.goodput import Goodput
 from analysis.overlap import Overlap
@@ -50,8 +51,9 @@ def measured(frames: Frames) -> pl.DataFrame:
 
 def _steps(frames: Frames) -> pl.DataFrame:
     """Return the median length of a step: that of its slowest rank. [s]"""
-    logged = frames[StepTimings].filter(StepTimings.scope.col == "rank")
-    means = frames[StepTimings].filter(StepTimings.scope.col != "rank")
+    steps = longest_steps(frames)
+    logged = steps.filter(StepTimings.scope.col == "rank")
+    means = steps.filter(StepTimings.scope.col != "rank")
     whole = pl.col("duration_ns").max()
     traced = frames[Overlap].filter(Overlap.step.col.is_not_null())
     median = pl.col("length").median() / SECOND_NS

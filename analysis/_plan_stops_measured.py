@@ -6,13 +6,14 @@ import polars as pl
 
 from analysis._analysis import Frames
 from analysis._plan_told import told
+from analysis._step_rollup_log import longest_steps
 from analysis.attempts import Attempts
 from analysis.energy import Energy
 from analysis.interrupt_rates import FEW_EVENTS, InterruptRates
 from analysis.lost_time import LostTime
 from analysis.power_swings import PowerSwings
 from analysis.spare_plans import SparePlans
-from ingest.tables import Checkpoints, StepTimings
+from ingest.tables import Checkpoints
 from ingest.times import SECOND_NS
 
 #: Accounts of what checkpoints cost, and of what is lost for want of them.
@@ -33,7 +34,7 @@ def saves(frames: Frames) -> pl.DataFrame:
         start=pl.col("start_ns").min(),
     )
     apart = pl.col("start").sort().diff().over("run_id", "attempt", order_by="start")
-    logged = frames[StepTimings].filter(pl.col("checkpoint_ns") > 0)
+    logged = longest_steps(frames).filter(pl.col("checkpoint_ns") > 0)
     steps = logged.group_by(_STEP).agg(stall=pl.col("checkpoint_ns").max())
     stall = pl.col("stall").median() / SECOND_NS
     whole = each.with_columns(apart=apart)

@@ -14,6 +14,7 @@ from analysis._power_hold import Hold
 from analysis._power_ramps import Sensor
 from analysis._power_rolled_changes import condensed_changes
 from analysis._power_steps import stepped
+from analysis._step_rollup_log import spanned_steps
 from analysis.allocations import Allocations
 from analysis.attempts import Attempts
 from analysis.gpus import Gpus
@@ -72,7 +73,7 @@ def runs_sampled(
     if not seen:
         return
     told, found = together(seen)
-    steps = stepped(frames[StepTimings], frames[Attempts])
+    steps = stepped(frames[StepTimings], frames[Attempts], spanned_steps(frames))
     cards = frames[RunCards].select("run_id", "power_band_low_hz", "power_band_high_hz")
     ranks = allocations.group_by("run_id", "attempt").agg(n=pl.col("slot").n_unique())
     expected = ranks.group_by("run_id").agg(expected_count=pl.col("n").max())

@@ -14,18 +14,21 @@ _STEP: Final = ("run_id", "attempt", "step")
 PARTS: Final = ("compute", "communication", "wait", "data", "checkpoint")
 
 
-def stepped(steps: pl.LazyFrame, attempts: pl.LazyFrame) -> pl.DataFrame:
+def stepped(
+    steps: pl.LazyFrame, attempts: pl.LazyFrame, spans: pl.LazyFrame | None = None
+) -> pl.DataFrame:
     """Return when each step was, and the share of its time in each of its parts.
 
     Args:
         steps: Rows of StepTimings.
         attempts: Rows of Attempts.
+        spans: The same rows, each as long as its step; those themselves where None.
 
     Returns:
         `run_id`, `attempt`, `step`, `start_ns`, `end_ns`, `is_kept` and for each part
         `<part>_ratio`, the mean over ranks, null where no source tells it.
     """
-    windows = step_windows(steps, attempts)
+    windows = step_windows(steps if spans is None else spans, attempts)
     placed = place(steps, attempts, StepTimings.start_ns.name)
     shares = placed.group_by(_STEP).agg(_share(part) for part in PARTS)
     joined = windows.join(shares, on=list(_STEP), how="left").drop("tokens")

@@ -1,5 +1,6 @@
 """Step logs with what rollups tell beside the mean of each step."""
 
+from collections.abc import Mapping
 from typing import Final
 
 import polars as pl
@@ -58,20 +59,39 @@ def longest_steps(frames: Frames) -> pl.LazyFrame:
     Args:
         frames: Step timings and step rollups.
     """
+    names = ("duration", "wait", "data", "checkpoint")
+    greatest = {f"{part}_ns": pl.col(f"{part}_ns_max") for part in names}
+    return _as_of_one(frames, greatest)
+
+
+def spanned_steps(frames: Frames) -> pl.LazyFrame:
+    """Return step timings in which a step lasts until its last rank has left it.
+
+    Rows that stand for those of all ranks are given as rows of one, of no number, with
+    the tokens of all and no parts.
+
+    Args:
+        frames: Step timings and step rollups.
+    """
+    span = pl.col("end_ns") - pl.col("start_ns")
+    each = span // pl.col("step_count").clip(1)
+    parts = ("wait_ns", "data_ns", "checkpoint_ns")
+    nothing = {part: pl.lit(None, pl.Int64) for part in parts}
+    return _as_of_one(frames, {"duration_ns": each, **nothing})
+
+
+def _as_of_one(frames: Frames, columns: Mapping[str, pl.Expr]) -> pl.LazyFrame:
     whole = whole_steps(frames[StepRollups])
     steps = frames[StepTimings]
     if whole.is_empty():
         return steps
-    greatest = {
-        f"{part}_ns": pl.col(f"{part}_ns_max")
-        for part in ("duration", "wait", "data", "checkpoint")
-    }
+    unknown = pl.lit(None, pl.Int64)
     told = whole.with_columns(
         file_id=pl.lit(STAND_IN),
         rank=pl.lit(None, pl.Int32),
-        compute_ns=pl.lit(None, pl.Int64),
-        communication_ns=pl.lit(None, pl.Int64),
-        **greatest,
+        compute_ns=unknown,
+        communication_ns=unknown,
+        **columns,
     )
     own = steps.collect_schema().names()
     alone = steps.filter(StepTimings.file_id.col != STAND_IN)

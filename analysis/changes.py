@@ -13,6 +13,7 @@ from analysis.interrupt_rates import FEW_EVENTS
 from analysis.interruptions import Interruptions
 from analysis.lost_time import LostTime
 from analysis.robust import false_discovery_q
+from analysis.step_rollups import StepRollups
 from analysis.stragglers import StragglerRanks
 from ingest.tables import StepTimings, Table
 
@@ -22,6 +23,7 @@ __all__ = ["INPUTS", "MOST_Q", "Side", "changes"]
 INPUTS: Final[tuple[type[Table], ...]] = (
     LostTime,
     StepTimings,
+    StepRollups,
     Attempts,
     Interruptions,
     StragglerRanks,

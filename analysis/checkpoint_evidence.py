@@ -14,6 +14,7 @@ from analysis.interrupt_rates import InterruptRates
 from analysis.interruptions import Interruptions
 from analysis.runs import Runs
 from analysis.spare_plans import SparePlans
+from analysis.step_rollups import StepRollups
 from ingest.tables import Checkpoints, RunCards, StepTimings, Table
 from ingest.tables import _columns as c
 
@@ -174,6 +175,7 @@ ANALYSIS: Final = Analysis(
     inputs=(
         Checkpoints,
         StepTimings,
+        StepRollups,
         Attempts,
         Runs,
         RunCards,

@@ -15,6 +15,7 @@ from analysis.fleet_power import FleetPower
 from analysis.gpus import Gpus
 from analysis.power_days import PowerDays
 from analysis.power_hours import PowerHours
+from analysis.step_rollups import StepRollups
 from ingest.tables import PowerSamples, RunCards, StepTimings, Table
 from ingest.tables import _columns as c
 
@@ -142,6 +143,7 @@ ANALYSIS: Final = Analysis(
         Gpus,
         Attempts,
         StepTimings,
+        StepRollups,
         RunCards,
     ),
     needs=(PowerSamples, PowerHours),

@@ -21,6 +21,7 @@ from analysis.pipeline_bubbles import PipelineBubbles
 from analysis.power_swings import PowerSwings
 from analysis.replays import ReplaySteps
 from analysis.spare_plans import SparePlans
+from analysis.step_rollups import StepRollups
 from ingest.tables import Checkpoints, Collectives, RunCards, StepTimings, Table
 from ingest.tables import _columns as c
 
@@ -62,6 +63,7 @@ class Plans(Table):
 INPUTS: Final[tuple[type[Table], ...]] = (
     RunCards,
     StepTimings,
+    StepRollups,
     Checkpoints,
     Collectives,
     Attempts,

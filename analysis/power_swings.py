@@ -21,6 +21,7 @@ from analysis.power_days import PowerDays
 from analysis.power_hours import PowerHours
 from analysis.power_profiles import PowerProfiles, PowerSteps
 from analysis.power_shapes import PowerBands, PowerShapes
+from analysis.step_rollups import StepRollups
 from ingest.tables import PowerSamples, RunCards, StepTimings, Table
 from ingest.tables import _columns as c
 
@@ -155,6 +156,7 @@ ANALYSIS: Final = Analysis(
         Gpus,
         Attempts,
         StepTimings,
+        StepRollups,
         RunCards,
     ),
     needs=(PowerSamples, PowerHours),
