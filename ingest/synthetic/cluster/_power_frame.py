@@ -17,9 +17,6 @@ from ingest.synthetic.cluster.power import Recorded
 #: GPUs of a frame at most: little memory, and a file that is worth its footer. [1]
 MOST_GPUS: Final = 256
 
-#: How much warmer the memory is than the chip. [degC]
-MEMORY_C: Final = 9
-
 Integers = NDArray[np.int64]
 
 
@@ -82,12 +79,11 @@ class PowerFrames:
             "power_limit_w": np.full(shape, fleet.tdp_w, np.float32),
             "energy_mj": energy,
             "temperature_c": temperature,
-            "memory_temperature_c": temperature + np.float32(MEMORY_C),
             "sm_clock_mhz": _same(clock.astype(np.float32), shape),
-            "throttle_reasons": _same(recorded.idle * np.int64(GPU_IDLE), shape),
+            "throttle_reasons": _same(recorded.idle * np.int32(GPU_IDLE), shape),
             "throttle_power_ns": _same(self._traits.power_ns[places, None], shape),
             "throttle_thermal_ns": _same(self._traits.thermal_ns[places, None], shape),
-            "last_xid": np.zeros(shape, np.int64),
+            "last_xid": np.zeros(shape, np.int32),
             "utilization_ratio": samples.busy[gpus] / np.float32(100),
         }
 
@@ -121,7 +117,6 @@ class PowerFrames:
                 low, fleet.tdp_w, float(self._traits.factor[rank])
             )
             columns["temperature_c"][place] = heat
-            columns["memory_temperature_c"][place] = heat + MEMORY_C
         for at_ns, xid in self._xids.get(rank, ()):
             columns["last_xid"][place, times >= at_ns] = xid
         for one in away:

@@ -28,8 +28,8 @@ BOX_NS: Final = 1_000_000_000
 #: Samples that are taken at once, so that little is held. [1]
 MOST_TIMES: Final = 512
 
-#: GPUs of a group at most: 64 nodes of eight. [1]
-MOST_GPUS: Final = 512
+#: GPUs of a group at most: 128 nodes of eight. [1]
+MOST_GPUS: Final = 1024
 
 #: How far own work that takes longer lowers its power: a clock that is lower by a
 #: factor lowers the voltage, too. [1]

@@ -15,6 +15,9 @@ __all__ = ["PowerFrames", "write_power_parquet"]
 #: Rows of a row group at most. [1]
 GROUP_ROWS: Final = 1 << 20
 
+#: Of row groups: they cost a fifth of the time, and files are known by their nodes.
+_STATISTICS: Final = False
+
 #: Files that are made at once.
 _THREADS: Final = 2
 
@@ -46,5 +49,6 @@ def _write(folder: Path, frame: pl.DataFrame) -> int:
         compression="zstd",
         compression_level=_LEVEL,
         row_group_size=GROUP_ROWS,
+        statistics=_STATISTICS,
     )
     return frame.height
