@@ -7,7 +7,7 @@ from typing import Final, TypeVar
 
 from ingest import files, mapping
 from ingest._empty import EMPTY, is_empty
-from ingest._names import display
+from ingest._names import display, unrotated
 from ingest._reading import UNRECOGNIZED
 from ingest.discovery import Found
 from ingest.files import Fingerprint
@@ -34,7 +34,7 @@ class Opened:
 
     Attributes:
         file: What is known of it before it is opened.
-        name: Its name without the ending of an envelope.
+        name: Its name without the ending of an envelope and that of a rotation.
         source: Source that claims it.
         opening: The first bytes of its expanded content.
         size: Size of its expanded content; on disk where it is a long gzip file. [B]
@@ -125,7 +125,7 @@ def _open(file: Found) -> Opened:
     seen = len(head.data)
     return Opened(
         file=file,
-        name=display(head.name),
+        name=unrotated(display(head.name)),
         source=_source_of(file, head),
         opening=head.data[:OPENING_BYTES],
         size=seen if seen < HEAD_BYTES else status.st_size,

@@ -1,6 +1,7 @@
 """Names as text that can be printed and stored, and paths without links."""
 
 import os
+import re
 from pathlib import Path
 from typing import Final
 
@@ -9,10 +10,21 @@ from ingest.errors import TelemetryError
 #: What stands between the path of an archive and the name of what is inside.
 INSIDE: Final = "!/"
 
+#: What a rotation adds to the name of a log: a number, or a date. Behind any other
+#: ending a number means something else, as that of a rank.
+_ROTATED: Final = re.compile(
+    r"(\.(?:log|csv|tsv|json|jsonl|ndjson|txt|out|err|prom))(?:\.\d{1,3}|-\d{8}(?:-\d{1,10})?)$"
+)
+
 
 def display(name: Path | str) -> str:
     """Return a path or a name as text that can be printed and stored."""
     return os.fsencode(name).decode("utf-8", errors="backslashreplace")
+
+
+def unrotated(name: str) -> str:
+    """Return the name that a log had before it was rotated."""
+    return _ROTATED.sub(r"\1", name)
 
 
 def stands(path: str) -> bool:
