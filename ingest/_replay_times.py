@@ -28,9 +28,8 @@ from ingest.times import DAY_NS
 #: Times before 2000 count from a moment of their own: they tell nothing here. [ns]
 _FIRST_NS: Final = 10_957 * DAY_NS
 
-#: Blocks of a file that are asked for, and their least size. [1] [B]
+#: Blocks of a file that are asked for. [1]
 _BLOCKS: Final = 200
-_BLOCK_BYTES: Final = 512
 
 #: Longest header that is written again when a log is rotated. [B]
 _HEADER_BYTES: Final = 4_096
@@ -177,7 +176,7 @@ def _by_block(hashed: Hashed, ends: pl.Series, rows: pl.DataFrame) -> Times | No
 
 def _blocks(path: Path, ends: pl.Series, start: int) -> Iterator[tuple[int, bytes]]:
     """Yield the end of each block of whole lines, and the block."""
-    least = max(int(ends[-1]) // _BLOCKS, _BLOCK_BYTES)
+    least = int(ends[-1]) // _BLOCKS if len(ends) > _BLOCKS else 1
     cuts = [start]
     for end in ends:
         if end - cuts[-1] >= least:

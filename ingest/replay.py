@@ -11,7 +11,7 @@ from pathlib import Path
 
 from ingest import _replay_state
 from ingest._looking import look
-from ingest._names import display
+from ingest._names import display, unrotated
 from ingest._replay_times import times_of
 from ingest._replay_track import Track
 from ingest.discovery import Options, discover
@@ -151,8 +151,9 @@ class Replay:
     def _rotatable(self) -> Iterator[Track]:
         for track in self._tracks:
             # a recorded log.1 keeps its name
-            taken = track.target.with_name(f"{track.target.name}.{track.rotated + 1}")
-            if taken not in self._names:
+            name = track.target.name
+            taken = track.target.with_name(f"{name}.{track.rotated + 1}")
+            if unrotated(name) == name and taken not in self._names:
                 yield track
 
 
