@@ -18,7 +18,7 @@ def number_occurrences(rows: pl.DataFrame) -> pl.DataFrame:
     A step that is done again begins after all ranks have left it, either with a rank
     that has been in it, or later than it took any of them. Within that, ranks that are
     apart are only out of balance, or their clocks are. Of a rank that tells one time of
-    a step twice the first start counts.
+    a step twice the first row counts, and the last end.
 
     Args:
         rows: Rows of steps with start_ns, end_ns and work_ns. [ns]
@@ -47,7 +47,9 @@ def number_occurrences(rows: pl.DataFrame) -> pl.DataFrame:
         time=pl.col("is_again").cast(pl.Int64).cum_sum().over(by)
     ).select(*rows.columns, "time")
     seat = [*by, "time", "rank"]
-    told = numbered.with_columns(told=pl.len().cast(pl.Int64).over(seat))
+    told = numbered.with_columns(
+        pl.col("end_ns").max().over(seat), told=pl.len().cast(pl.Int64).over(seat)
+    )
     return told.unique(seat, keep="first", maintain_order=True)
 
 
