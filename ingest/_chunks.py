@@ -5,7 +5,7 @@ from typing import Final
 
 import polars as pl
 
-from ingest import _claims, _rules, _scans
+from ingest import _claims, _refused, _rules, _scans
 from ingest._box import meeting
 from ingest._offers import ACCEPTED, REJECTED, Offers, count, together
 from ingest._shelf import Shelf
@@ -14,7 +14,7 @@ from ingest.sources import Batch
 from ingest.tables import Table
 
 #: Memory that rows of one file may take before they are written. [B]
-_CHUNK_BYTES: Final = 128 * 1024 * 1024
+_CHUNK_BYTES: Final = 256 * 1024 * 1024
 
 
 class Chunks:
@@ -95,7 +95,7 @@ class Chunks:
     def _refuse(self, table: type[Table], part: Part, rows: pl.Expr, n: int) -> None:
         stay, leave = _scans.split(self._shelf.root, part, table, rows)
         self._shelf.replace(part, table, stay)
-        records = _rules.records_of_duplicates(
+        records = _refused.of_duplicates(
             table, leave, f" in chunk {n}", "already before it in the file"
         )
         counts = [count(leave, ACCEPTED, -1), count(records, REJECTED)]

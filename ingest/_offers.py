@@ -5,8 +5,9 @@ from typing import Final, NamedTuple
 
 import polars as pl
 
-from ingest import _rules
+from ingest import _refused, _rules
 from ingest._hints import hinted
+from ingest._order import is_constant
 from ingest._schema import FILE_ID
 from ingest.sources import Refusal
 from ingest.tables import IngestedFiles, RejectedRows, Table
@@ -59,7 +60,7 @@ class Offers:
     def refuse(self, refused: Iterable[Refusal], file_id: str) -> None:
         """Hold records that the reader of a file refused."""
         if records := tuple(refused):
-            self.reject(_rules.records_of_refusals(records, file_id))
+            self.reject(_refused.of_refusals(records, file_id))
 
     def reject(self, records: pl.DataFrame) -> None:
         """Hold rows of RejectedRows."""
@@ -86,12 +87,12 @@ class Offers:
         counts = []
         for table, like in self._frames.items():
             checked = [_rules.check(table, pl.concat(same)) for same in like.values()]
-            taken = pl.concat(one.taken for one in checked)
+            taken = pl.concat([one.taken for one in checked], how="diagonal")
             first, repeats = _rules.split_repeats(table, taken)
             rows[table] = first
             records += [*(one.refused for one in checked), repeats]
             counts += [_span(table, taken), count(first, ACCEPTED)]
-        rows[RejectedRows] = hinted(_rules.tell_apart(pl.concat(records)))
+        rows[RejectedRows] = hinted(_refused.tell_apart(pl.concat(records)))
         counts.append(count(rows[RejectedRows], REJECTED))
         return Sealed(rows, together(counts))
 
@@ -99,7 +100,7 @@ class Offers:
 def count(rows: pl.DataFrame, column: str, sign: int = 1) -> pl.DataFrame:
     """Return the rows of each file, as a change of a column of IngestedFiles."""
     change = (pl.len().cast(pl.Int64) * sign).alias(column)
-    return rows.group_by(FILE_ID).agg(change)
+    return _by_file(rows, change)
 
 
 def together(counts: Iterable[pl.DataFrame]) -> pl.DataFrame:
@@ -113,4 +114,10 @@ def _span(table: type[Table], rows: pl.DataFrame) -> pl.DataFrame:
     times = (
         pl.lit(None, pl.Int64) if table.day_column is None else pl.col(table.day_column)
     )
-    return rows.group_by(FILE_ID).agg(times.min().alias(FIRST), times.max().alias(LAST))
+    return _by_file(rows, times.min().alias(FIRST), times.max().alias(LAST))
+
+
+def _by_file(rows: pl.DataFrame, *told: pl.Expr) -> pl.DataFrame:
+    if rows.is_empty() or not is_constant(rows[FILE_ID]):
+        return rows.group_by(FILE_ID).agg(told)
+    return rows.select(pl.col(FILE_ID).first(), *told)

@@ -20,8 +20,11 @@ def ascends(frame: pl.DataFrame, key: Sequence[str], *, strictly: bool) -> bool:
         key: Columns of the key.
         strictly: Whether no two rows may have one key.
     """
+    names = _varying(frame, key)
+    if frame.height <= 1 or not names:
+        return frame.height <= 1 or not strictly
     holds = pl.lit(not strictly)
-    for name in reversed(_varying(frame, key)):
+    for name in reversed(names):
         now, before = pl.col(name), pl.col(name).shift()
         if frame[name].null_count():
             is_more = (before < now).fill_null(value=False)
@@ -29,7 +32,7 @@ def ascends(frame: pl.DataFrame, key: Sequence[str], *, strictly: bool) -> bool:
             holds = is_more | (before.eq_missing(now) & holds)
         else:
             holds = (before < now) | ((before == now) & holds)
-    return frame.height <= 1 or bool(frame.select(holds.slice(1).all()).item())
+    return bool(frame.select(holds.slice(1).all()).item())
 
 
 def in_order(frame: pl.DataFrame, key: Sequence[str]) -> pl.DataFrame:

@@ -4,7 +4,7 @@ from typing import Final
 
 import polars as pl
 
-from ingest import _rules
+from ingest import _refused
 from ingest._draft import Draft
 from ingest._offers import ACCEPTED, REJECTED, count
 from ingest._schema import FILE_ID
@@ -31,14 +31,14 @@ class Verdicts:
     def lost(self, table: type[Table], rows: pl.DataFrame) -> None:
         """Refuse rows that an equal key of another file has beaten."""
         self.counts += [count(rows, ACCEPTED, -1), count(rows, REJECTED)]
-        self._lost.append(_rules.records_of_duplicates(table, rows))
+        self._lost.append(_refused.of_duplicates(table, rows))
         if sum(records.height for records in self._lost) >= _RECORDS:
             self._write()
 
     def back(self, table: type[Table], rows: pl.DataFrame) -> None:
         """Take rows in that were refused before."""
         self.counts += [count(rows, ACCEPTED), count(rows, REJECTED, -1)]
-        self._back.append(_rules.records_of_duplicates(table, rows))
+        self._back.append(_refused.of_duplicates(table, rows))
 
     def close(self) -> None:
         """Write what is held, and take back the records of rows that came back."""

@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 
 import polars as pl
 
-from ingest.phrases import phrase
 from ingest.sources._lines import Block
 
 #: What makes a block odd: quotes, lone carriage returns, and blanks.
@@ -24,7 +23,9 @@ def typed_cells(
     *,
     has_header: bool,
 ) -> pl.DataFrame | None:
-    """Return the columns of a block that have a type, with `place`; null if it is odd.
+    """Return the columns of a block that have a type; null if it is odd.
+
+    Each row has its `line_number`.
 
     Args:
         block: The lines.
@@ -42,7 +43,7 @@ def typed_cells(
     if cells is None or cells.height != lines:
         return None
     number = pl.int_range(pl.len()) + block.first + has_header
-    return cells.with_columns(place=phrase("line {}", number))
+    return cells.with_columns(line_number=number)
 
 
 def _decoded(

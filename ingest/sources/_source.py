@@ -103,8 +103,8 @@ class Batch:
     """Some rows of a file, by table, not yet checked against the table's rules.
 
     Frames may lack nullable columns and `file_id`; the writer adds them. Every frame
-    may carry a `place` column (where the row is in the file), which is not stored but
-    names the row if a rule refuses it.
+    may carry a `place` column (where the row is in the file), or a `line_number` or
+    `row_number` instead: they are not stored, but name the row if a rule refuses it.
 
     Attributes:
         rows: Rows by the table they are for.

@@ -8,6 +8,7 @@ from typing import Any
 import polars as pl
 
 from ingest.sources import Batch, Reading, Source
+from ingest.sources._places import PLACE, PLACE_NUMBERS, with_place
 from ingest.tables import Table
 
 #: What tells the file of `reading` from others.
@@ -37,12 +38,17 @@ def read_lines(source: Source, *lines: str, **told: Any) -> list[Batch]:
 
 def rows(batches: Iterable[Batch], table: type[Table]) -> list[dict[str, Any]]:
     """Return the rows of a table, whose columns must have the table's types."""
-    frames = [batch.rows[table] for batch in batches if table in batch.rows]
+    found = [batch.rows[table] for batch in batches if table in batch.rows]
+    frames = [with_place(frame) if _is_told(frame) else frame for frame in found]
     types = pl.Schema(table) | {"place": pl.String()}
     for frame in frames:
         assert not frame.is_empty()
         assert dict(frame.schema) == {name: types[name] for name in frame.columns}
     return pl.concat(frames).to_dicts() if frames else []
+
+
+def _is_told(frame: pl.DataFrame) -> bool:
+    return not {PLACE, *PLACE_NUMBERS}.isdisjoint(frame.columns)
 
 
 def held(batches: Iterable[Batch]) -> list[Batch]:
@@ -56,7 +62,9 @@ def held(batches: Iterable[Batch]) -> list[Batch]:
                 if name not in frame.columns and column.nullable
             ]
             table.validate(
-                frame.drop("place").with_columns(*missing, file_id=pl.lit("f")),
+                frame.drop(PLACE, *PLACE_NUMBERS, strict=False).with_columns(
+                    *missing, file_id=pl.lit("f")
+                ),
                 cast=True,
             )
     return kept

@@ -11,6 +11,7 @@ from ingest.sources import step_table
 from ingest.sources._lines import Block, blocks
 from ingest.sources._lines_csv import cell, split
 from ingest.sources._lines_csv_typed import typed_cells
+from ingest.sources._places import with_place
 from ingest.tables import StepTimings
 from tests.examples import examples
 from tests.ingest.readings import reading, refused, rows
@@ -40,8 +41,8 @@ def test_numbers_texts_and_empty_cells() -> None:
     block = block_of(HEADER + b"a,12,0,x\r\n,-5,,\n")
     found = typed_cells(block, NAMES, TYPES, has_header=True)
     assert found is not None
-    assert found.rows() == [("a", 12, 0, "line 2"), (None, -5, None, "line 3")]
-    assert dict(found.schema) == TYPES | {"place": pl.String()}
+    assert found.rows() == [("a", 12, 0, 2), (None, -5, None, 3)]
+    assert dict(found.schema) == TYPES | {"line_number": pl.Int64()}
 
 
 @pytest.mark.parametrize(
@@ -82,7 +83,7 @@ def test_both_ways_give_the_same_rows(table: list[tuple[str, ...]]) -> None:
     block = block_of(data)
     found = typed_cells(block, NAMES, TYPES, has_header=False)
     if found is not None:
-        assert found.rows() == one_by_one(block).rows()
+        assert with_place(found).rows() == one_by_one(block).rows()
 
 
 def test_a_step_table_is_the_same_with_an_odd_line_and_without() -> None:

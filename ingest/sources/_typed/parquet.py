@@ -11,7 +11,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ingest.errors import UnreadableFileError
-from ingest.phrases import phrase
 from ingest.sources._source import Reading
 from ingest.sources._typed.shape import NOTHING, Passed, Shape
 
@@ -21,14 +20,17 @@ MAGIC: Final = b"PAR1"
 #: Content of a file in an envelope that is kept in memory rather than on disk. [B]
 SPOOL_BYTES: Final = 64 * 1024 * 1024
 
-#: Rows read at a time: 15 columns of them are some 30 MB.
-BATCH_ROWS: Final = 262_144
+#: Rows read at a time: 15 columns of them are some 100 MB.
+BATCH_ROWS: Final = 1_000_000
+
+#: Bytes of a column that are read at a time: row groups may be of any size. [B]
+BUFFER_BYTES: Final = 1 << 20
 
 
 def read_cells(
     stream: BinaryIO, shape: Shape, reading: Reading
 ) -> Iterator[tuple[pl.DataFrame, Passed]]:
-    """Yield known columns with `place`, `line` and `rule`, and columns passed over.
+    """Yield known columns with their `row_number`, and columns passed over.
 
     Raises:
         UnreadableFileError: If the file is damaged, or a column is missing or has no
@@ -36,7 +38,7 @@ def read_cells(
     """
     try:
         with _seekable(stream) as seekable:
-            yield from _read(pq.ParquetFile(seekable), shape, reading)
+            yield from _read(seekable, shape, reading)
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         mend = f"copy it again ({type(error).__name__})"
         raise UnreadableFileError(
@@ -45,21 +47,23 @@ def read_cells(
 
 
 def _read(
-    file: pq.ParquetFile, shape: Shape, reading: Reading
+    stream: IO[bytes], shape: Shape, reading: Reading
 ) -> Iterator[tuple[pl.DataFrame, Passed]]:
-    found = file.schema_arrow.names
+    schema = pq.ParquetFile(stream).schema_arrow
+    found = schema.names
     passed_over = shape.check(found, reading, "schema")
     names = zip(shape.named(found), found, strict=True)
     known = {name: of for name, of in names if name in shape.types}
-    _check_types(file.schema_arrow, known, shape, reading)
+    _check_types(schema, known, shape, reading)
+    texts = [of for name, of in known.items() if shape.types[name] == pl.String]
+    file = pq.ParquetFile(stream, read_dictionary=texts, buffer_size=BUFFER_BYTES)
     first = 1
     for batch in file.iter_batches(BATCH_ROWS, columns=list(known.values())):
         batch.validate(full=True)  # text that is not UTF-8, above all
         # column by column: the metadata of a schema may be no text at all
         columns = {name: batch.column(of) for name, of in known.items()}
-        frame = pl.DataFrame(columns)
-        yield _cells(frame, shape, first), passed_over
-        first, passed_over = first + frame.height, NOTHING
+        yield _cells(columns, shape, first), passed_over
+        first, passed_over = first + batch.num_rows, NOTHING
 
 
 @contextmanager
@@ -76,19 +80,30 @@ def _seekable(stream: BinaryIO) -> Iterator[IO[bytes]]:
         yield spool
 
 
-def _cells(frame: pl.DataFrame, shape: Shape, first: int) -> pl.DataFrame:
+def _cells(columns: dict[str, pa.Array], shape: Shape, first: int) -> pl.DataFrame:
+    """Return columns as Polars has them, with the number of each row.
+
+    A text that all rows share is a literal, which takes no memory.
+    """
+    shared = {name: column for name, column in columns.items() if _is_shared(column)}
+    frame = pl.DataFrame({n: c for n, c in columns.items() if n not in shared})
+    number = pl.int_range(first, first + len(next(iter(columns.values()))), eager=True)
     texts = [
         pl.col(name).cast(pl.String)
         for name, dtype in shape.types.items()
         if name in frame.columns and dtype == pl.String
     ]
-    number = pl.int_range(first, first + pl.len())
-    return frame.with_columns(
-        *texts,
-        place=phrase("row {}", number),
-        line=pl.struct(frame.columns).struct.json_encode(),
-        rule=pl.lit(None, pl.String),
-    )
+    literals = [
+        pl.lit(column.dictionary[0].as_py(), pl.String).alias(name)
+        for name, column in shared.items()
+    ]
+    numbered = frame.with_columns(number.alias("row_number"), *texts)
+    return numbered.with_columns(literals).select(*columns, "row_number")
+
+
+def _is_shared(column: pa.Array) -> bool:
+    is_dictionary = pa.types.is_dictionary(column.type)
+    return is_dictionary and len(column.dictionary) == 1 and not column.null_count
 
 
 def _check_types(

@@ -6,6 +6,7 @@ from typing import Final
 import polars as pl
 
 from ingest.sources._lines import refuse_all
+from ingest.sources._places import PLACE, PLACE_NUMBERS, with_place
 from ingest.sources._source import Batch, Reading, Refusal
 from ingest.sources._typed.shape import Shape
 
@@ -22,35 +23,71 @@ def batch(
     """Make a batch of cells, refusing rows that have a `rule` or get one.
 
     Args:
-        cells: Columns of the shape, as text or integers, with `place`, `line` and
-            `rule`.
+        cells: Columns of the shape, as text or of their type, with their `place` or
+            number; `line` and `rule` where there is something to say.
         shape: What the table is like.
         reading: What is known of the file.
         refused: Records that did not come as far as cells.
         repairs: Repairs that reading needed. [1]
     """
-    known = _typed(cells, shape)
-    broken = known.filter(pl.col("rule").is_not_null())
-    rows = _complete(known.filter(pl.col("rule").is_null()), shape, reading)
+    rows, broken = _clean(cells, shape), None
+    if rows is None:
+        known = _typed(_told(cells, shape), shape)
+        broken = known.filter(pl.col("rule").is_not_null())
+        rows = known.filter(pl.col("rule").is_null())
+    lost = () if broken is None else refuse_all(shape.table, broken)
     return Batch(
-        rows={} if rows.is_empty() else {shape.table: rows},
-        refused=(*refused, *refuse_all(shape.table, broken)),
+        rows={} if rows.is_empty() else {shape.table: _complete(rows, shape, reading)},
+        refused=(*refused, *lost),
         records=cells.height + len(refused),
         repairs=repairs,
     )
 
 
-def _typed(cells: pl.DataFrame, shape: Shape) -> pl.DataFrame:
+def _clean(cells: pl.DataFrame, shape: Shape) -> pl.DataFrame | None:
+    """Return cells in their types, where each of them has its type; none otherwise."""
+    if "rule" in cells.columns and cells["rule"].null_count() < cells.height:
+        return None
+    numbers = _numbers(cells, shape)
+    typed = cells.with_columns(
+        pl.col(name).cast(shape.types[name], strict=False) for name in numbers
+    )
+    before, after = cells.select(numbers), typed.select(numbers)
+    return typed if before.null_count().equals(after.null_count()) else None
+
+
+def _numbers(cells: pl.DataFrame, shape: Shape) -> list[str]:
     types = shape.types
-    numbers = [n for n in cells.columns if n in types and types[n].is_integer()]
-    values = {name: pl.col(name).cast(types[name], strict=False) for name in numbers}
+    return [n for n in cells.columns if n in types and types[n] != pl.String]
+
+
+def _told(cells: pl.DataFrame, shape: Shape) -> pl.DataFrame:
+    """Return cells with their place, their rule, and what was found, as text."""
+    values = [name for name in cells.columns if name in shape.types]
+    said = {
+        "line": pl.struct(values).struct.json_encode(),
+        "rule": pl.lit(None, pl.String),
+    }
+    added = {n: expr for n, expr in said.items() if n not in cells.columns}
+    return with_place(cells.with_columns(**added))
+
+
+def _typed(cells: pl.DataFrame, shape: Shape) -> pl.DataFrame:
+    values = {
+        name: pl.col(name).cast(shape.types[name], strict=False)
+        for name in _numbers(cells, shape)
+    }
     lost = [
         pl.when(pl.col(name).is_not_null() & value.is_null()).then(
-            pl.lit(f"{name}|integer")
+            pl.lit(f"{name}|{_kind(shape.types[name])}")
         )
         for name, value in values.items()
     ]
     return cells.with_columns(rule=pl.coalesce("rule", *lost), **values)
+
+
+def _kind(dtype: pl.DataType) -> str:
+    return "integer" if dtype.is_integer() else "number"
 
 
 def _complete(rows: pl.DataFrame, shape: Shape, reading: Reading) -> pl.DataFrame:
@@ -59,15 +96,25 @@ def _complete(rows: pl.DataFrame, shape: Shape, reading: Reading) -> pl.DataFram
     The run of a run card wins over the data, the data over the other ways to name one.
     """
     types = shape.types
-    named = _RUN in rows.columns and reading.run_id_basis != "run_card"
-    given = pl.when(pl.col(_RUN) != "").then(_RUN) if named else pl.lit(None, pl.String)
     defaults = [
         (pl.col(name) if name in rows.columns else pl.lit(None, types[name]))
         .fill_null(value)
         .alias(name)
         for name, value in shape.defaults.items()
     ]
-    kept = [name for name in rows.columns if name in types]
-    return rows.select(*kept, "place").with_columns(
-        given.fill_null(reading.run_id).alias(_RUN), *defaults
-    )
+    places = {PLACE, *PLACE_NUMBERS}
+    kept = [name for name in rows.columns if name in types or name in places]
+    return rows.select(kept).with_columns(*_run(rows, shape, reading), *defaults)
+
+
+def _run(rows: pl.DataFrame, shape: Shape, reading: Reading) -> list[pl.Expr]:
+    if _RUN not in shape.types:
+        return []
+    if _RUN not in rows.columns or reading.run_id_basis == "run_card":
+        return [pl.lit(reading.run_id).alias(_RUN)]
+    named = rows[_RUN]
+    if not named.null_count() and (named != "").all():
+        return []
+    return [
+        pl.when(pl.col(_RUN) != "").then(_RUN).fill_null(reading.run_id).alias(_RUN)
+    ]

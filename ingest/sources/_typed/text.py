@@ -50,7 +50,7 @@ def _read_csv(
     header_lines = 1
     for block in blocks:
         has_header = number == block.first
-        cells = _typed(block, names, shape, has_header=has_header)
+        cells = typed_cells(block, names, shape.types, has_header=has_header)
         if cells is None:
             lines = block.table().slice(header_lines)
             cells = split(lines, len(names), quotes=True).select(
@@ -59,14 +59,6 @@ def _read_csv(
         repairs = block.repairs + passed_over.columns
         yield batch(cells, shape, reading, passed_over.refused, repairs)
         header_lines, passed_over = 0, NOTHING
-
-
-def _typed(
-    block: Block, names: list[str], shape: Shape, *, has_header: bool
-) -> pl.DataFrame | None:
-    cells = typed_cells(block, names, shape.types, has_header=has_header)
-    nothing = pl.lit(None, pl.String)
-    return cells if cells is None else cells.with_columns(line=nothing, rule=nothing)
 
 
 def _read_json(
