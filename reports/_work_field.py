@@ -1,7 +1,6 @@
 """Own work of every rank over the steps, as a field of cells."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 
 import polars as pl
@@ -10,15 +9,12 @@ from analysis import Frames
 from analysis.gpus import Gpus
 from ingest.phrases import phrase
 from ingest.tables import StepTimings
-from reports import _runs, _sql
+from reports import _runs, _sql, _work_hours
 from reports._numbers import percent
 from reports._section import About, Chart, Scope
 from reports._texts import said_by
 from reports._words import name, plural
-
-#: Most rows and columns: cells that are still seen on a phone.
-_MOST_ROWS: Final = 32
-_MOST_BINS: Final = 60
+from reports._work_grid import Grid, grid_of
 
 #: Slowdown that the darkest colour stands for, at least: scatter must not look slow.
 _LEAST_TOP: Final = 1.05
@@ -54,24 +50,28 @@ GROUP BY ALL
 ORDER BY from_rank, from_step"""
 
 
-@dataclass(frozen=True, slots=True)
-class _Grid:
-    run_id: str
-    ranks: int
-    steps: int
-    height: int
-    width: int
-
-
 def chart(frames: Frames, scope: Scope) -> list[Chart]:
-    """Return the field of the dearest run whose waits are known."""
+    """Return the field of the dearest run whose waits are known.
+
+    A run whose steps are condensed by day is drawn from what is kept of them.
+    """
+    condensed = _work_hours.grid(frames, scope)
+    if condensed is not None:
+        cells = _work_hours.cells(frames, condensed)
+        text, about = _work_hours.SQL, _work_hours.ABOUT
+        return _shown(frames, cells, condensed, text, about)
     grid = _grid(frames, scope)
     if grid is None:
         return []
-    cells = _cells(frames, grid)
+    return _shown(frames, _cells(frames, grid), grid, _SQL, _ABOUT)
+
+
+def _shown(
+    frames: Frames, cells: pl.DataFrame, grid: Grid, text: str, about: About
+) -> list[Chart]:
     if cells.is_empty():
         return []
-    return [_described(cells, grid, _hosts(frames, grid.run_id))]
+    return [_described(cells, grid, _hosts(frames, grid), text, about)]
 
 
 def _own(frames: Frames) -> pl.LazyFrame:
@@ -82,7 +82,7 @@ def _own(frames: Frames) -> pl.LazyFrame:
     )
 
 
-def _grid(frames: Frames, scope: Scope) -> _Grid | None:
+def _grid(frames: Frames, scope: Scope) -> Grid | None:
     sizes = (
         scope.of_runs(_own(frames))
         .group_by("run_id")
@@ -96,18 +96,10 @@ def _grid(frames: Frames, scope: Scope) -> _Grid | None:
         .filter(pl.col("ranks") > 1)
         .collect()
     )
-    known = {row["run_id"]: row for row in sizes.to_dicts()}
-    order = [run for run in _runs.order(frames, scope) if run in known] or sorted(known)
-    if not order:
-        return None
-    row = known[order[0]]
-    width = -(-(row["last"] - row["first"] + 1) // _MOST_BINS)
-    return _Grid(
-        order[0], row["ranks"], row["steps"], -(-row["top"] // _MOST_ROWS), width
-    )
+    return grid_of(sizes, _runs.order(frames, scope))
 
 
-def _cells(frames: Frames, grid: _Grid) -> pl.DataFrame:
+def _cells(frames: Frames, grid: Grid) -> pl.DataFrame:
     own = (
         _own(frames)
         .filter(StepTimings.run_id.col == grid.run_id)
@@ -130,10 +122,13 @@ def _cells(frames: Frames, grid: _Grid) -> pl.DataFrame:
     )
 
 
-def _hosts(frames: Frames, run_id: str) -> dict[int, str]:
+def _hosts(frames: Frames, grid: Grid) -> dict[int, str]:
+    """Return the host of each rank, where a row of the field is one rank."""
+    if grid.height > 1:
+        return {}
     rows = (
         frames[Gpus]
-        .filter((Gpus.run_id.col == run_id) & Gpus.host.col.is_not_null())
+        .filter((Gpus.run_id.col == grid.run_id) & Gpus.host.col.is_not_null())
         .sort("attempt")
         .unique("rank", keep="first", maintain_order=True)
         .select("rank", "host")
@@ -143,13 +138,19 @@ def _hosts(frames: Frames, run_id: str) -> dict[int, str]:
     return dict(rows.iter_rows())
 
 
-def _label(rank: int, grid: _Grid, hosts: Mapping[int, str]) -> str:
+def _label(rank: int, grid: Grid, hosts: Mapping[int, str]) -> str:
     if grid.height > 1:
         return f"{rank}\N{EN DASH}{rank + grid.height - 1}"
     return f"{rank} · {name(hosts[rank], 24)}" if rank in hosts else f"rank {rank}"
 
 
-def _described(cells: pl.DataFrame, grid: _Grid, hosts: Mapping[int, str]) -> Chart:
+def _described(
+    cells: pl.DataFrame,
+    grid: Grid,
+    hosts: Mapping[int, str],
+    text: str,
+    about: About,
+) -> Chart:
     from reports.charts import times
 
     slowest = cells.sort("work_ratio", descending=True).row(0, named=True)
@@ -164,17 +165,17 @@ def _described(cells: pl.DataFrame, grid: _Grid, hosts: Mapping[int, str]) -> Ch
         spec=times.heat(_drawn(cells, grid, hosts), _TITLES, top),
         numbers=cells,
         sql=_sql.filled(
-            _SQL,
+            text,
             run=_sql.literal(grid.run_id),
             width=str(grid.width),
             height=str(grid.height),
         ),
-        about=_ABOUT,
+        about=about,
         sample=_sample(grid),
     )
 
 
-def _sample(grid: _Grid) -> str:
+def _sample(grid: Grid) -> str:
     rows = (
         f"; a row is {grid.height} ranks, the slowest of them drawn"
         if grid.height > 1
@@ -187,7 +188,7 @@ def _sample(grid: _Grid) -> str:
     )
 
 
-def _drawn(cells: pl.DataFrame, grid: _Grid, hosts: Mapping[int, str]) -> pl.DataFrame:
+def _drawn(cells: pl.DataFrame, grid: Grid, hosts: Mapping[int, str]) -> pl.DataFrame:
     last = pl.col("from_step") + grid.width - 1
     return cells.select(
         "from_step",

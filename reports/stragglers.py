@@ -8,9 +8,11 @@ from analysis import Frames
 from analysis.attempts import Attempts
 from analysis.gpus import Gpus
 from analysis.late_ranks import LateRanks
+from analysis.rank_hours import RankHours
 from analysis.replays import ReplayCells, Replays
 from analysis.runs import Runs
 from analysis.section_scores import SectionScores
+from analysis.step_rollups import StepRollups
 from analysis.stragglers import (
     StragglerEvidence,
     StragglerRanks,
@@ -135,6 +137,8 @@ SECTION: Final = Section(
         Replays,
         ReplayCells,
         StepTimings,
+        StepRollups,
+        RankHours,
         Gpus,
         Runs,
         Attempts,

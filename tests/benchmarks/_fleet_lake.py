@@ -25,9 +25,7 @@ from pipeline import publishing
 
 #: The run, and when its first day begins, as in the history of tests. [ns]
 RUN: Final = "history-405b"
-BEGUN_NS: Final = (
-    round(datetime(2026, 3, 3, tzinfo=UTC).timestamp()) * SECOND_NS
-)
+BEGUN_NS: Final = round(datetime(2026, 3, 3, tzinfo=UTC).timestamp()) * SECOND_NS
 
 HOUR_NS: Final = 3_600 * SECOND_NS
 STEP_NS: Final = 6 * SECOND_NS
@@ -93,7 +91,7 @@ def _ranks(hours: pl.DataFrame, day: int) -> pl.DataFrame:
     first = day * STEPS_OF_DAY + pl.col("hour") * steps
     slow = pl.when(pl.col("rank") == SLOW_RANK).then(SLOW_RATIO).otherwise(1.0)
     noise = (pl.struct("rank", "hour").hash(3) % 20_000_000).cast(pl.Int64)
-    work = (5_000_000_000 * slow).cast(pl.Int64) + noise
+    work = (5_330_000_000 * slow).cast(pl.Int64) + noise
     return hours.select(
         *["rank", "hour_ns", pl.lit(day // 2).alias("attempt")],
         steps=pl.lit(steps),
