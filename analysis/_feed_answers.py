@@ -11,7 +11,7 @@ from analysis._feed_ranks import FAULT_ID, in_words, with_readers
 from analysis._feed_rows import STEP, Reads
 from analysis._feed_runs import runs_of
 from analysis._feed_steps import with_kept
-from analysis._feed_times import rank_log, step_times
+from analysis._feed_times import rank_log, rolled_times, step_times
 from analysis._feed_verdicts import blind_spots
 from analysis._feed_words import evidence
 
@@ -30,6 +30,7 @@ class Feed(NamedTuple):
     attempts: pl.LazyFrame
     runs: pl.LazyFrame
     timings: pl.LazyFrame
+    rollups: pl.LazyFrame
     checkpoints: pl.LazyFrame
     traces: pl.LazyFrame
     ledger: pl.LazyFrame
@@ -49,7 +50,8 @@ def answer(
     attempts, runs = feed.attempts.collect(), feed.runs.collect()
     reads = Reads(feed.reads, attempts.lazy(), runs.lazy(), portion_rows)
     log = rank_log(feed.timings, attempts.lazy(), feed.traces)
-    times = step_times(log, stall_ratio)
+    rolled = rolled_times(feed.rollups, attempts.lazy())
+    times = pl.concat([step_times(log, stall_ratio), rolled]).sort(STEP)
     gone = go_through(reads, log)
     saved = feed.checkpoints.filter(pl.col("kind") == "save").collect()
     found = judge(gone, attempts, runs, saved)

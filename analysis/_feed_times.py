@@ -1,17 +1,13 @@
 """What steps took and how long they were blocked on their input, from step logs."""
 
-from typing import Final
-
 import polars as pl
 
 from analysis._feed_rows import STEP
 from analysis._ledger_log import TRACE_ID_CHARACTERS
+from analysis._step_rollup_columns import STALL_RATIO
+from analysis._step_rollup_means import whole_steps
 from analysis.placing import place
 from ingest.tables import StepTimings
-
-#: Share of its step that a rank must be blocked on its input to be stalled. Batches
-#: are copied to the GPU whatever the loader does, which takes some ms of a step.
-STALL_RATIO: Final = 0.05
 
 
 def rank_log(
@@ -34,6 +30,40 @@ def rank_log(
     )
     dated = place(told.filter(pl.col("attempt").is_null()), attempts, "start_ns")
     return pl.concat([told.filter(pl.col("attempt").is_not_null()), dated])
+
+
+def rolled_times(rollups: pl.LazyFrame, attempts: pl.LazyFrame) -> pl.DataFrame:
+    """Return what each step took of its ranks, of runs that are condensed by day.
+
+    Args:
+        rollups: Rows of StepRollups.
+        attempts: Rows of Attempts.
+
+    Returns:
+        The columns of `step_times`.
+    """
+    steps = whole_steps(rollups).filter(pl.col("scope") == "rank").lazy()
+    told = steps.select(
+        *STEP,
+        "start_ns",
+        step_gpu_ns="duration_ns_total",
+        data_gpu_ns="data_ns_total",
+        data_ns_max="data_ns_max",
+        stalled_ranks="stalled_ranks",
+    )
+    dated = place(told.filter(pl.col("attempt").is_null()), attempts, "start_ns")
+    both = pl.concat([told.filter(pl.col("attempt").is_not_null()), dated])
+    sums = ("step_gpu_ns", "data_gpu_ns", "stalled_ranks")
+    return (
+        both.group_by(STEP)
+        .agg(
+            *[pl.when(pl.col(one).count() > 0).then(pl.col(one).sum()) for one in sums],
+            pl.col("data_ns_max").max(),
+        )
+        .select(*STEP, *sums[:2], "data_ns_max", sums[2])
+        .sort(STEP)
+        .collect()
+    )
 
 
 def step_times(log: pl.LazyFrame, stall_ratio: float = STALL_RATIO) -> pl.DataFrame:

@@ -21,6 +21,10 @@ COLUMNS: Final = (
     *("wait_scope", "clock", "scope", "step_count", "tokens"),
 )
 
+#: Share of its step that a rank must be blocked on its input to be stalled. Batches
+#: are copied to the GPU whatever the loader does, which takes some ms of a step. [1]
+STALL_RATIO: Final = 0.05
+
 #: Length of an hour. [ns]
 HOUR_NS: Final = 3_600 * SECOND_NS
 

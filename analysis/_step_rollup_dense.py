@@ -8,8 +8,16 @@ from analysis._step_rollup_columns import GREATEST, HOUR_NS, PARTS
 from analysis._step_rollup_hours import SUMS, Hours, WorkOfRanks, medians
 
 
-def block_steps(block: Block) -> pl.DataFrame:
-    """Bring the ranks of each step together: columns of StepRollups but run_id."""
+def block_steps(block: Block, stall_ratio: float) -> pl.DataFrame:
+    """Bring the ranks of each step together.
+
+    Args:
+        block: The steps.
+        stall_ratio: Share of its step from which a rank is stalled by its input. [1]
+
+    Returns:
+        Columns of StepRollups but run_id.
+    """
     size = len(block.ranks)
     parts = {f"{part}_total": block.told[part].total(1) for part in PARTS}
     ranks = {f"{p.removesuffix('_ns')}_ranks": block.told[p].ranks() for p in PARTS}
@@ -22,6 +30,7 @@ def block_steps(block: Block) -> pl.DataFrame:
         "duration_ns_max": block.duration_ns.max(axis=1),
     }
     alike = [*parts.items(), *ranks.items(), *greatest.items()]
+    alike.append(("stalled_ranks", _stalled(block, stall_ratio)))
     alike += [("tokens", block.told["tokens"].total(1)), *_own_work(block)]
     steps = len(block.steps)
     told = {n: v.new_from_index(0, steps) if len(v) == 1 else v for n, v in alike}
@@ -33,6 +42,18 @@ def block_steps(block: Block) -> pl.DataFrame:
         step_count=pl.lit(block.step_count, pl.Int64),
         **{name: pl.lit(word, pl.String) for name, word in block.words.items()},
     )
+
+
+def _stalled(block: Block, ratio: float) -> pl.Series:
+    """Count the ranks of each step that their input blocked for long."""
+    data = block.told["data_ns"]
+    if data.values is None:
+        return pl.Series([None], dtype=pl.Int64)
+    is_stalled = data.values > block.duration_ns * ratio
+    found = pl.Series(is_stalled.sum(axis=1, dtype=np.int64))
+    if data.known is None:
+        return found
+    return found.set(~pl.Series(data.known.any(axis=1)), None)
 
 
 def _own_work(block: Block) -> list[tuple[str, pl.Series]]:

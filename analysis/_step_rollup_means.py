@@ -53,7 +53,7 @@ def _together(halves: pl.DataFrame) -> pl.DataFrame:
     """Add up the halves of steps."""
     of_larger = pl.col("typical_work_ns").sort_by("ranks").last()
     is_slowest = pl.col("slowest_work_ns") == pl.col("slowest_work_ns").max()
-    names = [f"{part}_total" for part in _TOTALS]
+    names = [*[f"{part}_total" for part in _TOTALS], "stalled_ranks"]
     told = [f"{part.removesuffix('_ns')}_ranks" for part in PARTS]
     return halves.group_by(*_STEP, "time").agg(
         pl.col("start_ns").min(),

@@ -53,16 +53,18 @@ def number_occurrences(rows: pl.DataFrame) -> pl.DataFrame:
     return told.unique(seat, keep="first", maintain_order=True)
 
 
-def step_sums(rows: pl.DataFrame) -> pl.DataFrame:
+def step_sums(rows: pl.DataFrame, stall_ratio: float) -> pl.DataFrame:
     """Bring the ranks of each step together.
 
     Args:
         rows: What `number_occurrences` returns.
+        stall_ratio: Share of its step from which a rank is stalled by its input. [1]
 
     Returns:
         Columns of StepRollups but run_id, unsorted.
     """
     sums = [_sum_where_told(part).alias(f"{part}_total") for part in PARTS]
+    is_stalled = pl.col("data_ns") > pl.col("duration_ns") * stall_ratio
     is_slowest = pl.col("work_ns") == pl.col("work_ns").max()
     return (
         rows.group_by(*_STEP, "time")
@@ -81,6 +83,9 @@ def step_sums(rows: pl.DataFrame) -> pl.DataFrame:
             ],
             *[pl.col(part).max().alias(f"{part}_max") for part in GREATEST],
             _sum_where_told("tokens"),
+            stalled_ranks=pl.when(pl.col("data_ns").count() > 0).then(
+                is_stalled.sum().cast(pl.Int64)
+            ),
             wait_scope=pl.col("wait_scope").max(),
             clock=pl.col("clock").min(),
             slowest_work_ns=pl.col("work_ns").max(),

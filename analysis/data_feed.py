@@ -8,11 +8,12 @@ import polars as pl
 from analysis._analysis import Analysis, Frames, Results, Thresholds
 from analysis._feed_answers import Feed, answer
 from analysis._feed_rows import PORTION_ROWS
-from analysis._feed_times import STALL_RATIO
+from analysis._step_rollup_columns import STALL_RATIO
 from analysis.attempts import Attempts
 from analysis.data_feed_steps import DataFeedSteps
 from analysis.lost_time import LostTime
 from analysis.runs import Runs
+from analysis.step_rollups import StepRollups
 from ingest.tables import (
     Checkpoints,
     DataReads,
@@ -137,6 +138,7 @@ def audit_feeds(
         attempts=frames[Attempts],
         runs=frames[Runs],
         timings=frames[StepTimings],
+        rollups=frames[StepRollups],
         checkpoints=frames[Checkpoints],
         traces=pl.concat(
             frames[one].select("trace_id") for one in (Kernels, Operations)
@@ -166,7 +168,7 @@ ANALYSIS: Final = Analysis(
     version=2,
     describes="Whether each sample was given once, and what the loader cost",
     inputs=(
-        *(DataReads, Attempts, Runs, StepTimings, Checkpoints),
+        *(DataReads, Attempts, Runs, StepTimings, StepRollups, Checkpoints),
         *(Kernels, Operations, LostTime),
     ),
     needs=(DataReads, StepTimings, Checkpoints, LostTime),

@@ -8,7 +8,7 @@ import polars as pl
 from analysis._analysis import Frames, Results, Thresholds
 from analysis._rollup import Day, Rollup
 from analysis._step_rollup_block import part_blocks
-from analysis._step_rollup_columns import COLUMNS, HOUR_NS, with_ends
+from analysis._step_rollup_columns import COLUMNS, HOUR_NS, STALL_RATIO, with_ends
 from analysis._step_rollup_dense import block_hours, block_rows, block_steps
 from analysis._step_rollup_hours import Hours, hold_rows, row_sums
 from analysis._step_rollup_means import mean_steps
@@ -68,6 +68,10 @@ class StepRollups(Table):
     checkpoint_ns_max = c.duration_ns(
         "Longest that a checkpoint took a rank.", nullable=True
     )
+    stalled_ranks = c.tally(
+        "Ranks that their input blocked for more than a share of their step.",
+        nullable=True,
+    )
     tokens = c.number("Tokens that the ranks trained on.", nullable=True)
     wait_scope = c.choice(
         "Which waits the source sees, the fewest of any rank.",
@@ -85,11 +89,12 @@ class StepRollups(Table):
     )
 
 
-def roll_steps(day: Day) -> Results:
+def roll_steps(day: Day, stall_ratio: float = STALL_RATIO) -> Results:
     """Condense the steps of a run and a day.
 
     Args:
         day: Rows of StepTimings.
+        stall_ratio: Share of its step from which a rank is stalled by its input. [1]
 
     Returns:
         Rows of StepRollups and of RankHours.
@@ -102,7 +107,8 @@ def roll_steps(day: Day) -> Results:
             continue
         first_ns = int(rows["start_ns"].min())  # type: ignore[arg-type]
         hours.close_before(rows["attempt"][0], first_ns // HOUR_NS * HOUR_NS)
-        steps += [one.select(steps[0].columns) for one in _condensed(rows, hours)]
+        found = _condensed(rows, hours, stall_ratio)
+        steps += [one.select(steps[0].columns) for one in found]
     run = pl.lit(day.owner).alias("run_id")
     return {
         StepRollups: pl.concat(steps).select(run, pl.all()).sort(StepRollups.key),
@@ -110,17 +116,19 @@ def roll_steps(day: Day) -> Results:
     }
 
 
-def _condensed(rows: pl.DataFrame, hours: Hours) -> Iterator[pl.DataFrame]:
+def _condensed(
+    rows: pl.DataFrame, hours: Hours, stall_ratio: float
+) -> Iterator[pl.DataFrame]:
     """Yield the steps of a window over their ranks, and add to the hours."""
     block, others = part_blocks(rows)
     if block is not None:
-        yield block_steps(block)
+        yield block_steps(block, stall_ratio)
         left = block_hours(block, hours)
         if left.any():
             _add_rows(with_ends(block_rows(block, left)), hours)
     if others.height:
         counted = number_occurrences(with_ends(others))
-        yield step_sums(counted)
+        yield step_sums(counted, stall_ratio)
         _add_rows(counted.filter(pl.col("scope") == "rank"), hours)
 
 
@@ -139,8 +147,8 @@ def _told(window: pl.DataFrame) -> pl.DataFrame:
     return window.filter(is_known & (is_mean | pl.col("rank").is_not_null()))
 
 
-def _compute(day: Day, _: Frames, __: Thresholds) -> Results:
-    return roll_steps(day)
+def _compute(day: Day, _: Frames, thresholds: Thresholds) -> Results:
+    return roll_steps(day, thresholds["data_stall_ratio"])
 
 
 ROLLUP: Final = Rollup(
@@ -152,5 +160,6 @@ ROLLUP: Final = Rollup(
     inputs=(),
     outputs=(StepRollups, RankHours),
     compute=_compute,
+    thresholds={"data_stall_ratio": STALL_RATIO},
     stand_in=lambda frames: mean_steps(frames[StepRollups]),
 )
