@@ -24,7 +24,7 @@ HERE = Path(__file__).parent
 ROWS = 1_000_000
 
 #: Runs of which the median counts.
-RUNS = 3
+RUNS = 2
 
 #: Most that reading may take in processor time, as often the plain decode. Reading also
 #: links, names and places every row; CSV's decode alone is Polars' own.

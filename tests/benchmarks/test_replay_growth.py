@@ -25,7 +25,7 @@ STEPS = (1, 2, 5, 10, 20)
 MOST = 5_000_000
 
 #: Runs of which the median counts.
-RUNS = 3
+RUNS = 1
 
 #: Most that a step may take among ten, as often as alone.
 MOST_GROWTH = 2.0

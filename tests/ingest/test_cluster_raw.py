@@ -12,8 +12,10 @@ from ingest.synthetic.cluster.scenario import Fault, Fleet, Layout, Scenario
 from ingest.synthetic.cluster.steps import frame_of, step_windows
 from ingest.synthetic.cluster.write_raw import RawOptions, Written, write_raw
 from ingest.tables import (
+    Checkpoints,
     Collectives,
     Failures,
+    HostMap,
     Jobs,
     Kernels,
     PowerSamples,
@@ -24,6 +26,11 @@ from tests.ingest.readings import reading, refused
 S = 10**9
 
 Tables = dict[str, list[pl.DataFrame]]
+
+TABLES = (
+    *(StepTimings, PowerSamples, Failures, Jobs, Kernels, Collectives),
+    *(Checkpoints, HostMap),
+)
 
 
 @pytest.fixture(scope="module")
@@ -43,8 +50,11 @@ def read(folder: Path) -> Tables:
     """Read every file with its source; nothing is refused."""
     found: Tables = {}
     for path in sorted(folder.rglob("*")):
-        source = recognize(head_of(path), SOURCES) if path.is_file() else None
-        if source is None or source.name == "run-card":
+        if not path.is_file():
+            continue
+        source = recognize(head_of(path), SOURCES)
+        assert source is not None, path
+        if source.name == "run-card":
             continue
         told = reading(path=str(path), name=path.name)
         with open_expanded(path) as stream:
@@ -72,8 +82,10 @@ def test_every_table_is_filled_and_nothing_refused(
 ) -> None:
     folder, written = raw
     found = read(folder)
-    for table in (StepTimings, PowerSamples, Failures, Jobs, Kernels, Collectives):
+    for table in TABLES:
         assert found[table.__name__], table
+    saves = pl.concat(found["Checkpoints"], how="diagonal")
+    assert saves.height == written.checkpoints
     rows = pl.concat(found["StepTimings"], how="diagonal")
     steps = rows.filter(pl.col("start_ns") % 1_000 == 0, pl.col("rank").is_not_null())
     assert steps.height >= written.steps > 0

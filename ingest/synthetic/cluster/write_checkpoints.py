@@ -1,56 +1,75 @@
-"""Checkpoints of a generated run: a save whenever a step waits for one."""
+"""Checkpoints of a generated run, as training events of DLRover tell them."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 
-from ingest.synthetic.cluster.cluster import Cluster
 from ingest.synthetic.cluster.steps import StepWindow
 
-#: State of a parameter: weights, gradients and moments of Adam. [B]
-_BYTES_PER_PARAMETER = 14
+#: How long a save takes until it is done, over its stall: the rest is written in the
+#: background. [1]
+_DONE_AFTER = 4
 
-#: How long a save goes on in the background, over its stall. [1]
-_DURABLE_AFTER = 8
+#: Process that tells of them.
+_HEAD = "] [426] ["
+
+_STAMP = "%Y-%m-%dT%H:%M:%S%.6f"
 
 
 class CheckpointLog:
     """Collects the checkpoints of the steps that go by."""
 
-    def __init__(self, cluster: Cluster) -> None:
-        """Take the cluster."""
-        self._bytes = round(cluster.scenario.model.parameters * _BYTES_PER_PARAMETER)
+    def __init__(self) -> None:
+        """Begin with none."""
         self._saves: list[pl.DataFrame] = []
 
     def take(self, window: StepWindow) -> None:
         """Collect the checkpoints of a window: one for all ranks."""
-        stall = window.checkpoint.max(axis=1)
+        stall = window.checkpoint[:, 0]
         (saved,) = np.nonzero(stall)
-        end = window.start[saved, 0] + window.duration[saved, 0]
-        lasted = stall[saved]
+        ended = window.start[saved, 0] + window.duration[saved, 0]
+        begun = ended - stall[saved]
         self._saves.append(
             pl.DataFrame(
                 {
                     "step": window.first_step + saved,
-                    "start_ns": end - lasted,
-                    "duration_ns": lasted * _DURABLE_AFTER,
-                    "stall_ns": lasted,
-                    "durable_ns": end + lasted * (_DURABLE_AFTER - 1),
+                    "attempt": np.full(len(saved), window.attempt.number),
+                    "BEGIN": begun,
+                    "END": begun + _DONE_AFTER * stall[saved],
                 }
-            ).select(
-                pl.lit(window.run_id).alias("run_id"),
-                pl.lit(window.attempt.number).alias("attempt"),
-                pl.lit("save").alias("kind"),
-                pl.all(),
-                pl.lit(self._bytes).alias("bytes"),
-                pl.lit("store").alias("tier"),
             )
         )
 
     def write(self, path: Path) -> int:
-        """Write JSON lines and return how many. [1]"""
-        saves = pl.concat(self._saves) if self._saves else pl.DataFrame()
+        """Write what the trainer logs of them, and return how many. [1]"""
+        if not any(one.height for one in self._saves):
+            return 0
+        saves = pl.concat(self._saves).with_row_index("number")
+        lines = pl.concat([*_lines(saves)]).sort("time_ns", "number")
         path.parent.mkdir(parents=True, exist_ok=True)
-        saves.write_ndjson(path)
+        lines.select("line").write_csv(path, include_header=False, quote_style="never")
         return saves.height
+
+
+def _lines(saves: pl.DataFrame) -> Iterator[pl.DataFrame]:
+    """Yield the lines of the beginnings, then those of the ends."""
+    for kind in ("BEGIN", "END"):
+        stamp = pl.from_epoch(pl.col(kind) // 1_000, "us").dt.strftime(_STAMP)
+        yield saves.select(
+            "number",
+            time_ns=kind,
+            line=pl.concat_str(
+                pl.lit("["),
+                stamp,
+                pl.lit(_HEAD),
+                pl.lit("save-"),
+                "attempt",
+                pl.lit("-"),
+                "step",
+                pl.lit(f'] [AtorchTrainerV2] [#save] [{kind}] {{"global_step": '),
+                "step",
+                pl.lit("}"),
+            ),
+        )

@@ -90,7 +90,7 @@ def write_raw(
         kept = Path(spool)
         recorder = PowerRecorder(cluster, span_ns, kept, options.power_interval_ns)
         logs = StepLogs(folder / "steps", cluster, options.steps)
-        saves = CheckpointLog(cluster)
+        saves = CheckpointLog()
         for window in step_windows(cluster, *span_ns):
             written.steps += logs.take(window)
             saves.take(window)
@@ -98,7 +98,7 @@ def write_raw(
                 recorder.take(window)
             first = first or window
             say(f"{written.steps} rows of steps")
-        written.checkpoints = saves.write(folder / "checkpoints.jsonl")
+        written.checkpoints = saves.write(folder / "events" / "training-events.log")
         if options.power:
             written.power = _write_power(folder / "power", cluster, recorder, options)
     if options.traces and first is not None:
