@@ -76,7 +76,7 @@ def block_medians(values: Number, length: int) -> Number:
         length: Steps of a block. [1]
     """
     whole = len(values) // length * length
-    blocks = values[:whole].reshape(-1, length, values.shape[1])
+    blocks = values[:whole].reshape(whole // length, length, values.shape[1])
     medians = [values[:0]]
     if whole:
         medians.append(median_of([blocks[:, step] for step in range(length)]))
