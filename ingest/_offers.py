@@ -27,6 +27,10 @@ COUNTED: Final = (
 )
 
 
+#: Rows of a frame that is checked alone. [1]
+_LARGE_ROWS: Final = 100_000
+
+
 class Sealed(NamedTuple):
     """Checked rows by table, refused ones among them, and their counts by file."""
 
@@ -86,7 +90,8 @@ class Offers:
         records = [RejectedRows.create_empty(), *self._refused]
         counts = []
         for table, like in self._frames.items():
-            checked = [_rules.check(table, pl.concat(same)) for same in like.values()]
+            pieces = [piece for same in like.values() for piece in _pieces(same)]
+            checked = [_rules.check(table, piece) for piece in pieces]
             taken = pl.concat([one.taken for one in checked], how="diagonal")
             first, repeats = _rules.split_repeats(table, taken)
             rows[table] = first
@@ -95,6 +100,13 @@ class Offers:
         rows[RejectedRows] = hinted(_refused.tell_apart(pl.concat(records)))
         counts.append(count(rows[RejectedRows], REJECTED))
         return Sealed(rows, together(counts))
+
+
+def _pieces(frames: list[pl.DataFrame]) -> list[pl.DataFrame]:
+    """Return small frames as one, and large ones alone: joined, literals take room."""
+    large = [frame for frame in frames if frame.height >= _LARGE_ROWS]
+    small = [frame for frame in frames if frame.height < _LARGE_ROWS]
+    return [*large, pl.concat(small)] if small else large
 
 
 def count(rows: pl.DataFrame, column: str, sign: int = 1) -> pl.DataFrame:

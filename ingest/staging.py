@@ -44,7 +44,7 @@ class Staged:
 
 #: Rows that are held before they are written. More make better parts, fewer less
 #: memory: a row of the widest table takes about 300 B here.
-FLUSH_ROWS: Final = 4_000_000
+FLUSH_ROWS: Final = 1_000_000
 
 
 def stage(
