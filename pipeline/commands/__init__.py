@@ -6,6 +6,7 @@ from typing import Final
 from pipeline.commands.analyze import analyze
 from pipeline.commands.compact import compact
 from pipeline.commands.demo import demo
+from pipeline.commands.generate import generate
 from pipeline.commands.ingest import ingest
 from pipeline.commands.nightly import nightly
 from pipeline.commands.plan import plan
@@ -26,6 +27,7 @@ COMMANDS: Final[tuple[Callable[..., int], ...]] = (
     tables,
     whatif,
     plan,
+    generate,
     replay,
     nightly,
     compact,

@@ -2,10 +2,11 @@
 
 import tempfile
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from ingest.synthetic.cluster.accounts import Accounts, book_steps
 from ingest.synthetic.cluster.cluster import Cluster
 from ingest.synthetic.cluster.power import INTERVAL_NS, PowerRecorder
 from ingest.synthetic.cluster.steps import StepWindow, step_windows
@@ -53,13 +54,14 @@ class RawOptions:
 
 @dataclass(slots=True)
 class Written:
-    """What was written. [1]"""
+    """What was written: rows, and whose GPU time the steps are. [1, GPU ns]"""
 
     steps: int = 0
     power: int = 0
     checkpoints: int = 0
     log_lines: int = 0
     traces: int = 0
+    booked: list[Accounts] = field(default_factory=list, repr=False)
 
 
 def write_raw(
@@ -94,6 +96,7 @@ def write_raw(
         for window in step_windows(cluster, *span_ns):
             written.steps += logs.take(window)
             saves.take(window)
+            written.booked.append(book_steps(window))
             if options.power:
                 recorder.take(window)
             first = first or window
