@@ -174,8 +174,7 @@ def _block(window: pl.DataFrame, size: int) -> Block:
     shape = (window.height // size, size)
 
     def matrix(name: str) -> Matrix:
-        values: Matrix = window[name].to_numpy().reshape(shape)
-        return values
+        return np.asarray(window[name].to_numpy().reshape(shape))
 
     def told(name: str) -> Told:
         missing = window[name].null_count()

@@ -21,7 +21,9 @@ from ingest.tables import _columns as c
 class StepRollups(Table):
     """One row per step of a run whose steps are condensed by day.
 
-    What is lost: what each rank did in the step, but for the slowest.
+    What is lost: what each rank did in the step, but for the slowest. So a restart that
+    no attempt tells is seen where steps repeat, not where single ranks went back, which
+    is another thing in logs that lack the rows of many ranks.
     """
 
     key: ClassVar = ("run_id", "attempt", "step", "scope", "start_ns")

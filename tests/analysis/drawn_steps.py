@@ -18,15 +18,16 @@ _PARTS: Final = (
 
 
 @st.composite
-def step_logs(draw: st.DrawFn) -> pl.DataFrame:
+def step_logs(draw: st.DrawFn, *, is_whole: bool = False) -> pl.DataFrame:
     """Rows of StepTimings of one run, in the order of the table's key.
 
     Each attempt goes through some steps, some of which it may do again. A row of a rank
-    may be missing or lack a part, and a rank may tell a step twice.
+    may be missing or lack a part, and a rank may tell a step twice, unless all tell
+    every step once.
     """
     ranks = draw(st.integers(1, 4))
     is_named = draw(st.booleans())
-    is_ragged = draw(st.booleans())
+    is_ragged = not is_whole and draw(st.booleans())
     moment = MIDNIGHT_NS - draw(st.integers(0, 40)) * SECOND_NS
     rows: list[dict[str, Any]] = []
     for attempt in range(draw(st.integers(1, 2))):
