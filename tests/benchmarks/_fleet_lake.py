@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
@@ -18,10 +18,12 @@ from analysis.step_rollups import StepRollups
 from ingest import staging
 from ingest._schema import schema_of
 from ingest.lake import open_writer
-from ingest.manifest import Part
 from ingest.tables import Table
 from ingest.times import DAY_NS, SECOND_NS
 from pipeline import publishing
+
+if TYPE_CHECKING:
+    from ingest.manifest import Part
 
 #: The run, and when its first day begins, as in the history of tests. [ns]
 RUN: Final = "history-405b"
@@ -71,7 +73,9 @@ def _steps(opened: int, day: int, ranks: int) -> pl.DataFrame:
     noise = pl.col("step").hash(7) % 60_000_000
     length = STEP_NS - 100_000_000 + noise.cast(pl.Int64)
     return pl.select(step=number + day * STEPS_OF_DAY).select(
-        *["step", pl.lit("rank").alias("scope"), pl.lit(day // 2).alias("attempt")],
+        "step",
+        pl.lit("rank").alias("scope"),
+        pl.lit(day // 2).alias("attempt"),
         start_ns=opened + (pl.col("step") % STEPS_OF_DAY) * STEP_NS,
         end_ns=opened + (pl.col("step") % STEPS_OF_DAY) * STEP_NS + length,
         duration_ns_total=length * ranks,
@@ -93,7 +97,9 @@ def _ranks(hours: pl.DataFrame, day: int) -> pl.DataFrame:
     noise = (pl.struct("rank", "hour").hash(3) % 20_000_000).cast(pl.Int64)
     work = (5_330_000_000 * slow).cast(pl.Int64) + noise
     return hours.select(
-        *["rank", "hour_ns", pl.lit(day // 2).alias("attempt")],
+        "rank",
+        "hour_ns",
+        pl.lit(day // 2).alias("attempt"),
         steps=pl.lit(steps),
         known_steps=pl.lit(steps),
         first_step=first,
@@ -113,8 +119,11 @@ def _power(hours: pl.DataFrame) -> pl.DataFrame:
         pl.Int64
     )
     return hours.select(
-        *[_uuid().alias("gpu_uuid"), pl.lit("pod-a").alias("cluster"), "hour_ns"],
-        *[pl.lit("gpu_board").alias("level"), pl.lit(240).alias("samples_count")],
+        _uuid().alias("gpu_uuid"),
+        pl.lit("pod-a").alias("cluster"),
+        "hour_ns",
+        pl.lit("gpu_board").alias("level"),
+        pl.lit(240).alias("samples_count"),
         from_ns="hour_ns",
         to_ns=pl.col("hour_ns") + HOUR_NS,
         average_mj=energy,
