@@ -182,8 +182,8 @@ def _sample(grid: Grid) -> str:
         else ""
     )
     return (
-        f"{plural(grid.ranks, 'rank')}, {plural(grid.steps, 'step')}, a cell is the"
-        f" median over {plural(grid.width, 'step')}{rows}; the run on this page that"
+        f"{plural(grid.ranks, 'rank')}, {plural(grid.steps, 'step')}, a column is"
+        f" {plural(grid.width, 'step')}{rows}; the run on this page that"
         " paid for the most GPU time"
     )
 
