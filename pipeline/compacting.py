@@ -80,7 +80,7 @@ def compact(writer: Writer, settings: Settings, say: Say) -> Compacted:
         LakeError: If the lake is damaged.
     """
     retired: dict[type[Table], list[str]] = {}
-    rows, kept = 0, []
+    rows, kept = 0, list[str]()
     if settings.keep_raw is not None:
         keep = days_of(settings.keep_raw)
         today = datetime.now(UTC).date().isoformat()

@@ -13,7 +13,7 @@ from pipeline.logs import Say, one_line
 from pipeline.settings import Settings
 
 if TYPE_CHECKING:
-    from pipeline.steps import Done, Order
+    from pipeline.orders import Done, Order
 
 #: Files of a night's summary, beside the report.
 SUMMARY_NAME: Final = "nightly.md"
@@ -86,7 +86,7 @@ class Night:
 
     def order(self, settings: Settings) -> "Order":
         """Return the main job that the night is."""
-        from pipeline.steps import Order
+        from pipeline.orders import Order
 
         card = Path(self.run_card) if self.run_card else None
         options = Reading(run=card, run_id=self.run_id).options(settings)

@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from ingest import planning, staging
 from ingest.archives import unpacked
-from ingest.discovery import Found, Options, discover
+from ingest.discovery import Found, discover
 from ingest.known import display
 from ingest.lake import Writer, known_files, open_writer, snapshot
 from ingest.staging import Candidate, Staged
@@ -15,8 +15,9 @@ from ingest.tables import IngestedFiles, RejectedRows
 from pipeline import analyzing, checking
 from pipeline._owners import ByDay
 from pipeline.analyzing import Analyzed
-from pipeline.compacting import Compacted, compact, days_of
+from pipeline.compacting import compact, days_of
 from pipeline.logs import Say, silence
+from pipeline.orders import Done, Order
 from pipeline.publishing import LONG_ROWS, publish
 from pipeline.reporting import write_report
 from pipeline.rereading import why_again
@@ -107,60 +108,6 @@ def stage_in_threads(jobs: int) -> StageAll:
                 yield future.result()
 
     return stage_all
-
-
-@dataclass(frozen=True, slots=True)
-class Order:
-    """What a main job is asked for.
-
-    Attributes:
-        paths: Files, folders and globs.
-        options: What was said for all files.
-        report: File to write; `report.html` in the lake where None.
-        wait: Whether to wait for another writer of the lake.
-        compacts: Whether the lake is compacted, where `keep_raw` is set.
-    """
-
-    paths: Sequence[Path]
-    options: Options
-    report: Path | None = None
-    wait: bool = False
-    compacts: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Done:
-    """What a main job did.
-
-    Attributes:
-        ingested: What came into the lake.
-        analyzed: Which questions were answered anew.
-        report: Where the report is.
-        headline: The sentence that it opens with.
-        warnings: What makes that sentence doubtful.
-        compacted: What became of old days and small parts; None where nothing was to.
-    """
-
-    ingested: Ingested
-    analyzed: Analyzed
-    report: str
-    headline: str
-    warnings: tuple[str, ...] = ()
-    compacted: Compacted | None = None
-
-    @property
-    def is_partial(self) -> bool:
-        """Whether some of the input was refused."""
-        return self.ingested.is_partial or bool(self.analyzed.refused)
-
-    def lines(self) -> Iterator[str]:
-        """Yield the summary in words."""
-        yield self.headline
-        yield from self.warnings
-        yield from self.ingested.lines()
-        yield from self.analyzed.lines()
-        if self.compacted:
-            yield from self.compacted.lines()
 
 
 def analyze(

@@ -32,9 +32,10 @@ def run(
         common: What every command takes.
     """
     from pipeline import steps
+    from pipeline.orders import Order
 
     settings = settings_of(common, reading)
-    order = steps.Order(paths, reading.options(settings), report, common.wait)
+    order = Order(paths, reading.options(settings), report, common.wait)
     stage_all = steps.stage_in_threads(settings.jobs)
     done = steps.main_job(settings, order, stage_all, common.say)
     for line in (*done.ingested.lines(), *done.analyzed.refused):

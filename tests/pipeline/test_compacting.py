@@ -29,9 +29,8 @@ def fill(inbox: Path, days: int = 4, ranks: int = 4, steps_a_day: int = 40) -> N
                 start = FIRST_NS + day * DAY_NS + number * 1_800 * 10**9
                 slow = 200_000_000 if rank == 2 else 0
                 work = 900_000_000 + slow + 1_000 * (step * 7 % 11 + rank)
-                lines.append(
-                    f"r,{step},{rank},{start},1200000000,{work},{1_200_000_000 - work}\n"
-                )
+                times = f"{start},1200000000,{work},{1_200_000_000 - work}"
+                lines.append(f"r,{step},{rank},{times}\n")
             (inbox / f"day{day}-rank{rank}.csv").write_text(HEADER + "".join(lines))
 
 
