@@ -21,7 +21,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.benchmarks.bench_history import Row, scale
+from tests.benchmarks.bench_history import Row
 
 pytestmark = pytest.mark.benchmark
 
@@ -30,8 +30,8 @@ HERE = Path(__file__).parent
 #: The real trace with collectives that is repeated: 40,573 events, 9.8 MB.
 SOURCE = "nccl_parser_config/nccl_data.json.gz"
 
-#: Copies that make about half a million events, and four times as many.
-SMALL, LARGE = round(12 * scale()), round(48 * scale())
+#: Copies that make about 1 M events and 250 MB, and about 4.2 M events and 1 GB.
+SMALL, LARGE = 25, 103
 
 #: What reading and overlap together must be faster than the peer.
 FASTER = 15
