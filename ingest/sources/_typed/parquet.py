@@ -56,7 +56,10 @@ def _read(
     known = {name: of for name, of in names if name in shape.types}
     _check_types(schema, known, shape, reading)
     texts = [of for name, of in known.items() if shape.types[name] == pl.String]
-    file = pq.ParquetFile(stream, read_dictionary=texts, buffer_size=BUFFER_BYTES)
+    # what is buffered before it is asked for would be kept until the end of the file
+    file = pq.ParquetFile(
+        stream, read_dictionary=texts, buffer_size=BUFFER_BYTES, pre_buffer=False
+    )
     first = 1
     for batch in file.iter_batches(BATCH_ROWS, columns=list(known.values())):
         batch.validate(full=True)  # text that is not UTF-8, above all
