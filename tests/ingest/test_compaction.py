@@ -25,6 +25,8 @@ from tests.ingest.tiny import (
     put,
 )
 
+pytestmark = pytest.mark.thorough
+
 #: Parts of 1,000 rows, sorted 300 at a time.
 SMALL = Sizes(part=1_000, window=300)
 

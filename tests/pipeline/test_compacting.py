@@ -13,6 +13,8 @@ from pipeline import compacting, settings, steps
 from pipeline.cli import run_tokens
 from pipeline.logs import silence
 
+pytestmark = pytest.mark.thorough
+
 DAY_NS = 86_400 * 10**9
 FIRST_NS = 19_675 * DAY_NS
 HEADER = "run_id,step,rank,start_ns,duration_ns,compute_ns,wait_ns\n"
