@@ -36,7 +36,7 @@ def read_parquet(
         UnreadableFileError: If it is damaged, or a field is missing.
     """
     try:
-        with on_disk(stream) as path, pq.ParquetFile(path) as file:
+        with on_disk(stream) as path, pq.ParquetFile(path, pre_buffer=False) as file:
             yield from _read(file, wanted, null, reading)
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         mend = f"copy it again ({type(error).__name__})"
