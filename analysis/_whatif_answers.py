@@ -10,7 +10,7 @@ import polars as pl
 
 from analysis._whatif_asks import Ask, Evidence, ask
 from analysis._whatif_change import Change
-from analysis._whatif_claims import Claim, Wish, together
+from analysis._whatif_claims import Claim, Part, Wish, together
 from analysis._whatif_fix import Fix, Trace
 from analysis._whatif_fixes import fix
 from analysis._whatif_joints import with_less_together
@@ -62,9 +62,6 @@ def answers_of_steps(known: Evidence, question: Question) -> Answers:
         question: What is asked.
     """
     run = known.run
-    asked = resolve(question, lambda part: ask(part, known), run.seen)
-    if question.has_joint:
-        asked, question = with_joint(asked), replace(question, has_joint=False)
 
     def measure(parts: Mapping[str, Sequence[Ask]]) -> pl.DataFrame:
         changes = {
@@ -74,7 +71,30 @@ def answers_of_steps(known: Evidence, question: Question) -> Answers:
         return blocks_with(run, changes)
 
     method = "waits" if run.is_traced else "order_statistics"
-    return _answered([_measured(asked, measure, (run.run_id, method), question)])
+    told = (run.run_id, method)
+    return answered_by(told, run.seen, question, lambda part: ask(part, known), measure)
+
+
+def answered_by(
+    told: tuple[str, str],
+    seen: pl.DataFrame,
+    question: Question,
+    read: Callable[[Part], Ask | str],
+    measure: Callable[[Mapping[str, Sequence[Ask]]], pl.DataFrame],
+) -> Answers:
+    """Answer by a road that measures all repairs of a run at once.
+
+    Args:
+        told: The run, and the road.
+        seen: Seats of the run.
+        question: What is asked.
+        read: Returns what a repair comes to, or why it cannot be told.
+        measure: Returns blocks of steps with each repair.
+    """
+    asked = resolve(question, read, seen)
+    if question.has_joint:
+        asked, question = with_joint(asked), replace(question, has_joint=False)
+    return _answered([_measured(asked, measure, told, question)])
 
 
 @dataclass(frozen=True, slots=True)

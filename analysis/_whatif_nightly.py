@@ -8,6 +8,7 @@ import polars as pl
 
 from analysis._analysis import Frames
 from analysis._replay_steps import NotReplayable, Replay
+from analysis._straggler_joined import condensed_runs, without
 from analysis._whatif_answers import (
     Answers,
     Traced,
@@ -16,15 +17,16 @@ from analysis._whatif_answers import (
 )
 from analysis._whatif_asks import Evidence
 from analysis._whatif_claims import Wish
+from analysis._whatif_days import answers_of_days, runs_by_day, untold
 from analysis._whatif_doubts import Limits
 from analysis._whatif_paid import paid_of
 from analysis._whatif_questions import Question
-from analysis._whatif_runs import runs_with_steps
+from analysis._whatif_runs import STEP_INPUTS, runs_with_steps
 from analysis._whatif_traces import traced_runs, traces_of
 from analysis._whatif_unanswered import unanswered
-from analysis._whatif_wishes import wishes_of_steps, wishes_of_trace
+from analysis._whatif_wishes import wishes_of_days, wishes_of_steps, wishes_of_trace
 from analysis.stragglers import StragglerRanks
-from ingest.tables import PowerSamples
+from ingest.tables import Operations, PowerSamples
 
 
 def answer_all(frames: Frames, limits: Limits) -> list[dict[str, Any]]:
@@ -37,12 +39,18 @@ def answer_all(frames: Frames, limits: Limits) -> list[dict[str, Any]]:
     slow = frames[StragglerRanks].collect()
     paid = paid_of(frames)
     rows: list[dict[str, Any]] = []
-    for run in runs_with_steps(frames, limits.block_steps):
+    for run in runs_with_steps(_light(frames), limits.block_steps):
         mine = slow.filter(pl.col("run_id") == run.run_id)
         wishes = wishes_of_steps(mine)
         question = Question(wishes, mine, limits, True, paid.get(run.run_id))
         evidence = Evidence(run, frames[PowerSamples])
         rows += answers_of_steps(evidence, question).rows
+    for days in runs_by_day(frames, slow):
+        run = days.run
+        wishes = wishes_of_days(days.slow)
+        question = Question(wishes, days.slow, limits, True, paid.get(run.run_id))
+        rows += answers_of_days(days, question).rows
+        rows += untold(run.run_id, run.steps_seen, run.seen["rank"].n_unique())
     unfit: dict[str, str] = {}
     for run_id in traced_runs(frames):
         mine = slow.filter(pl.col("run_id") == run_id)
@@ -51,6 +59,12 @@ def answer_all(frames: Frames, limits: Limits) -> list[dict[str, Any]]:
         rows += answers.rows
         unfit |= {run_id: answers.unfit} if answers.unfit else {}
     return rows + unanswered(frames, {row["run_id"] for row in rows}, unfit)
+
+
+def _light(frames: Frames) -> Frames:
+    """Leave out runs whose steps are kept by day."""
+    tables = (*STEP_INPUTS, Operations, PowerSamples)
+    return without(frames, tables, condensed_runs(frames))
 
 
 def answer_wishes(
@@ -70,7 +84,10 @@ def answer_wishes(
     slow = frames[StragglerRanks].filter(pl.col("run_id") == run_id).collect()
     question = Question(wishes, slow, limits, paid=paid_of(frames).get(run_id))
     found = Answers()
-    for run in runs_with_steps(frames, limits.block_steps):
+    for days in runs_by_day(frames, slow):
+        if days.run.run_id == run_id:
+            found.add(answers_of_days(days, question))
+    for run in runs_with_steps(_light(frames), limits.block_steps):
         if run.run_id == run_id:
             evidence = Evidence(run, frames[PowerSamples])
             found.add(answers_of_steps(evidence, question))

@@ -13,7 +13,8 @@ NO_WAITS: Final = (
     "the time that ranks waited is not told, and without it all their steps look alike"
 )
 
-_BLANK: Final[Mapping[str, Any]] = {
+#: A row without an answer.
+BLANK: Final[Mapping[str, Any]] = {
     "repair": "everything",
     "method": "none",
     "scope": "everything",
@@ -51,7 +52,7 @@ def unanswered(
         .sort("run_id")
     )
     return [
-        {**_BLANK, **row, "doubt": unfit.get(row["run_id"], NO_WAITS)}
+        {**BLANK, **row, "doubt": unfit.get(row["run_id"], NO_WAITS)}
         for row in seen.to_dicts()
         if row["run_id"] not in answered
     ]

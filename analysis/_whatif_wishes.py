@@ -60,6 +60,15 @@ def wishes_of_steps(slow: pl.DataFrame) -> list[Wish]:
     return [*some, *_flagged(slow)]
 
 
+def wishes_of_days(slow: pl.DataFrame) -> list[Wish]:
+    """Return what is asked of a run whose steps are kept by day.
+
+    Args:
+        slow: Rows of StragglerRanks of the run.
+    """
+    return [Wish("everything", (Part(EVERYTHING),)), *_flagged(slow)]
+
+
 def wishes_of_trace(kinds: Sequence[str], slow: pl.DataFrame) -> list[Wish]:
     """Return what is asked of a trace of operations.
 

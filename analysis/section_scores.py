@@ -6,7 +6,10 @@ import polars as pl
 
 from analysis._analysis import Analysis, Frames, Results, Thresholds
 from analysis._replay_kinds import BACKWARD, FORWARD, OPTIMIZER, known_kind
+from analysis._score_days import day_scores
 from analysis._score_kernels import GPU, kernel_scores
+from analysis._straggler_day_tables import StragglerDays, StragglerDaysRanks
+from analysis._straggler_joined import condensed_runs, without
 from analysis._straggler_sources import gather
 from analysis._unlike_traces import of_one_run
 from analysis.attempts import Attempts
@@ -64,6 +67,18 @@ class SectionScores(Table):
     is_flagged = c.flag("Whether a score is below the threshold.")
 
 
+_INPUTS: Final[tuple[type[Table], ...]] = (
+    StepTimings,
+    Kernels,
+    Collectives,
+    Operations,
+    Overlap,
+    ClockOffsets,
+    Gpus,
+    Attempts,
+)
+
+
 def score_sections(
     frames: Frames, threshold: float = THRESHOLD, report_steps: int = REPORT_STEPS
 ) -> pl.DataFrame:
@@ -77,10 +92,11 @@ def score_sections(
     Source: nvidia-resiliency-ext, straggler detection; see also `find_stragglers`,
     which tests what these scores only compare with a number. Operations of several
     jobs in one run are not scored.
+    Of a run whose steps are kept by day, reports are of steps of one attempt and day.
 
     Args:
         frames: Step timings, traces with their overlap and collectives, operations and
-            attempts.
+            attempts; ranks of days for runs that are kept so.
         threshold: Score below which a rank is flagged. [1]
         report_steps: Steps of a report. [1]
 
@@ -88,14 +104,20 @@ def score_sections(
         Rows of SectionScores.
     """
     report = pl.col("step") // report_steps
-    sections = pl.concat([_steps(frames), _operations(frames)])
+    others = without(frames, _INPUTS, condensed_runs(frames))
+    sections = pl.concat([_steps(others), _operations(frames)])
     medians = (
         sections.group_by(*_RANK, report=report)
         .agg(pl.col("value").median().cast(pl.Float64))
         .collect(engine="streaming")
     )
     scored = pl.concat(
-        [_scored(medians), kernel_scores(frames[Kernels], report)], how="diagonal"
+        [
+            _scored(medians),
+            kernel_scores(frames[Kernels], report),
+            day_scores(frames[StragglerDaysRanks], STEP),
+        ],
+        how="diagonal_relaxed",
     )
     scores = ("relative_score", "individual_score", "lowest_individual_score")
     below = pl.any_horizontal(pl.col(name) < threshold for name in scores)
@@ -152,19 +174,10 @@ def _compute(frames: Frames, thresholds: Thresholds) -> Results:
 
 ANALYSIS: Final = Analysis(
     name="section_scores",
-    version=3,
+    version=4,
     describes="Scores of ranks as NVIDIA's resiliency extension gives them",
-    inputs=(
-        StepTimings,
-        Kernels,
-        Collectives,
-        Operations,
-        Overlap,
-        ClockOffsets,
-        Gpus,
-        Attempts,
-    ),
-    needs=(StepTimings, Kernels, Collectives, Operations),
+    inputs=(*_INPUTS, StragglerDays, StragglerDaysRanks),
+    needs=(StepTimings, Kernels, Collectives, Operations, StragglerDaysRanks),
     outputs=(SectionScores,),
     compute=_compute,
     thresholds={

@@ -8,6 +8,12 @@ import polars as pl
 from analysis._analysis import Analysis, Frames, Results, Thresholds
 from analysis._repairs import Repair
 from analysis._replay_causes import STRAGGLES_FROM
+from analysis._straggler_day_tables import (
+    StragglerDays,
+    StragglerDaysRanks,
+    StragglerDaysSavings,
+    StragglerDaysSteps,
+)
 from analysis._straggler_limits import BLOCK_STEPS, GATE_RATIO, MIN_PEERS
 from analysis._whatif_doubts import Limits
 from analysis._whatif_nightly import answer_all, answer_wishes
@@ -91,6 +97,10 @@ INPUTS: Final[tuple[type[Table], ...]] = (
     Allocations,
     Runs,
     StragglerRanks,
+    StragglerDays,
+    StragglerDaysSteps,
+    StragglerDaysRanks,
+    StragglerDaysSavings,
 )
 
 
@@ -101,6 +111,8 @@ def answer_repairs(frames: Frames, limits: Limits | None = None) -> pl.DataFrame
     Where only steps of ranks are known, a step ends when its slowest rank ends: with
     ranks repaired, when the slowest of what is left does. What a repair saves is the
     simulated time without it less that with it, times the ranks that are held up.
+    Of a run whose steps are kept by day, only everything typical and what was found
+    slow can be asked for, and `all repairs` is all of that.
     Savings do not add: `all repairs` has all of them together that are worth it.
 
     Args:
@@ -169,7 +181,7 @@ _THRESHOLDS: Final[Mapping[str, float]] = {
 
 ANALYSIS: Final = Analysis(
     name="whatif",
-    version=5,
+    version=6,
     describes="What each repair would save, in time and GPU time",
     inputs=INPUTS,
     outputs=(WhatIf,),

@@ -1,0 +1,159 @@
+"""Repairs of runs whose steps are kept by day: answered from what each day summed up.
+
+Of each step the greatest and the typical own work are kept, and what each thing that
+was found slow cost alone. So these can be asked for; what changes the work of all
+ranks, or of one that was not found slow, cannot.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+import polars as pl
+
+from analysis._analysis import Frames
+from analysis._straggler_day_tables import StragglerDaysRanks, StragglerDaysSavings
+from analysis._straggler_joined import condensed_runs, joined_steps
+from analysis._straggler_limits import Limits
+from analysis._straggler_portions import Steps
+from analysis._straggler_seats import seats_of
+from analysis._whatif_answers import Answers, answered_by
+from analysis._whatif_asks import Ask, Evidence, ask
+from analysis._whatif_claims import Part
+from analysis._whatif_day_blocks import even_blocks, joint_blocks, thing_blocks
+from analysis._whatif_questions import Question
+from analysis._whatif_steps import RunSteps
+from analysis._whatif_unanswered import BLANK
+from analysis._whatif_wishes import repair_of
+from analysis.gpus import Gpus
+from ingest.tables import StepTimings
+
+#: Why a repair cannot be told of such a run.
+KEPT_BY_DAY: Final = (
+    "the steps of the run are kept by day: what each rank took in each step is not, and"
+    " only things that were found slow, and everything typical, can be asked for"
+)
+
+#: Repairs of parts of every rank's steps, and their scopes.
+_UNTOLD: Final = (
+    ("communication", "communication"),
+    ("communication=hidden", "communication"),
+    ("data", "data"),
+    ("clocks", "clocks"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class RunDays:
+    """The days of one run.
+
+    Attributes:
+        run: What is known of its ranks and steps; the steps themselves are not.
+        steps: Joined steps.
+        savings: Rows of StragglerDaysSavings.
+        slow: Rows of StragglerRanks.
+    """
+
+    run: RunSteps
+    steps: pl.DataFrame
+    savings: pl.DataFrame
+    slow: pl.DataFrame
+
+    def things(self) -> dict[str, tuple[str, str]]:
+        """Return scope and name of each slow thing, by the text of its repair."""
+        rows = self.slow.to_dicts()
+        return {repair_of(row).text: (row["scope"], row["scope_id"]) for row in rows}
+
+
+def runs_by_day(frames: Frames, slow: pl.DataFrame) -> list[RunDays]:
+    """Return every run whose steps are kept by day, in order.
+
+    Args:
+        frames: Tables of days, and seats.
+        slow: Rows of StragglerRanks.
+    """
+    runs = condensed_runs(frames)
+    if not runs:
+        return []
+    steps = joined_steps(frames)
+    savings = frames[StragglerDaysSavings].collect(engine="streaming")
+    return [
+        RunDays(
+            _run(frames, run, of_run.height),
+            of_run,
+            savings.filter(pl.col("run_id") == run),
+            slow.filter(pl.col("run_id") == run),
+        )
+        for run in runs
+        for of_run in [steps.filter(pl.col("run_id") == run)]
+    ]
+
+
+def _run(frames: Frames, run_id: str, steps_seen: int) -> RunSteps:
+    of_run = pl.col("run_id") == run_id
+    seats = seats_of(frames[Gpus].filter(of_run))
+    ranks = frames[StragglerDaysRanks].filter(of_run).select("attempt", "rank").unique()
+    by = ["attempt", "rank"]
+    seen = ranks.collect(engine="streaming").sort(by)
+    nothing = frames[StepTimings].limit(0)
+    return RunSteps(
+        run_id=run_id,
+        steps=Steps(nothing, pl.DataFrame(), seats, Limits()),
+        parts=nothing,
+        seen=seen.join(seats, on=by, how="left", maintain_order="left"),
+        told=frozenset(),
+        stalls=0,
+        steps_seen=steps_seen,
+        is_traced=False,
+        sees_replicas=False,
+    )
+
+
+def answers_of_days(days: RunDays, question: Question) -> Answers:
+    """Answer from what the days of a run summed up.
+
+    Args:
+        days: The days.
+        question: What is asked.
+    """
+    things = days.things()
+
+    def read(part: Part) -> Ask | str:
+        text = part.repair.text
+        if text != "everything" and text not in things:
+            return KEPT_BY_DAY
+        return ask(part, Evidence(days.run, pl.LazyFrame()))
+
+    def measure(parts: Mapping[str, Sequence[Ask]]) -> pl.DataFrame:
+        return pl.concat([_blocks(days, things.get(name), name) for name in parts])
+
+    # what several save together is known of all alone
+    alone = [wish for wish in question.wishes if not wish.is_joint]
+    told = (days.run.run_id, "order_statistics")
+    asked = replace(question, wishes=alone)
+    return answered_by(told, days.run.seen, asked, read, measure)
+
+
+def _blocks(days: RunDays, thing: tuple[str, str] | None, name: str) -> pl.DataFrame:
+    if name == "everything":
+        return even_blocks(days.steps, name)
+    if thing is None:
+        return joint_blocks(days.steps, name)
+    scope, scope_id = thing
+    is_it = (pl.col("scope") == scope) & (pl.col("scope_id") == scope_id)
+    return thing_blocks(days.steps, days.savings.filter(is_it), name)
+
+
+def untold(run_id: str, steps: int, ranks: int) -> list[dict[str, Any]]:
+    """Return a row for each repair that other runs are asked for, with the reason.
+
+    Args:
+        run_id: The run.
+        steps: Its steps. [1]
+        ranks: Its ranks. [1]
+    """
+    seen = {"run_id": run_id, "steps": steps, "ranks_held": ranks}
+    return [
+        {**BLANK, **seen, "repair": text, "scope": scope, "doubt": KEPT_BY_DAY}
+        for text, scope in _UNTOLD
+    ]
