@@ -26,7 +26,7 @@ from analysis._whatif_traces import traced_runs, traces_of
 from analysis._whatif_unanswered import unanswered
 from analysis._whatif_wishes import wishes_of_days, wishes_of_steps, wishes_of_trace
 from analysis.stragglers import StragglerRanks
-from ingest.tables import Operations, PowerSamples
+from ingest.tables import Operations, PowerSamples, Table
 
 
 def answer_all(frames: Frames, limits: Limits) -> list[dict[str, Any]]:
@@ -63,7 +63,7 @@ def answer_all(frames: Frames, limits: Limits) -> list[dict[str, Any]]:
 
 def _light(frames: Frames) -> Frames:
     """Leave out runs whose steps are kept by day."""
-    tables = (*STEP_INPUTS, Operations, PowerSamples)
+    tables: tuple[type[Table], ...] = (*STEP_INPUTS, Operations, PowerSamples)
     return without(frames, tables, condensed_runs(frames))
 
 

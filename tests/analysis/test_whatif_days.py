@@ -31,7 +31,7 @@ def both() -> tuple[Frames, Frames]:
 
 
 def _found(told: dict[type[Table], pl.LazyFrame]) -> Frames:
-    every = {**told, Gpus: WHERE.lazy()}
+    every: dict[type[Table], pl.LazyFrame] = {**told, Gpus: WHERE.lazy()}
     slow = find_stragglers(Frames(every))[StragglerRanks]
     return Frames({**every, StragglerRanks: slow.lazy()})
 
