@@ -5,9 +5,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from ingest import _disk, manifest
+from ingest import _disk, _manifest_file
 from ingest._archive_store import remove_leftovers
 from ingest.errors import LakeError
+from ingest.manifest import MANIFEST
 
 #: The views over the lake. Their file comes after a first commit, never before.
 CATALOG: Final = "gpuledger.duckdb"
@@ -32,7 +33,7 @@ def recover(root: Path, replaced_before_ns: int) -> None:
         LakeError: If the manifest is damaged or missing.
     """
     refuse_lost_manifest(root)
-    now = manifest.load(root)
+    now = _manifest_file.load(root)
     old = {r.path for r in now.replaced if r.replaced_ns <= replaced_before_ns}
     kept = {p.path for p in now.parts} | {r.path for r in now.replaced} - old
     for path in _parts_on_disk(root):
@@ -57,9 +58,9 @@ def refuse_lost_manifest(root: Path) -> None:
     Raises:
         LakeError: If it is one.
     """
-    if (root / CATALOG).exists() and not (root / manifest.MANIFEST).exists():
+    if (root / CATALOG).exists() and not (root / MANIFEST).exists():
         message = (
-            f"{root / manifest.MANIFEST}: missing, though the lake has been written;"
+            f"{root / MANIFEST}: missing, though the lake has been written;"
             f" restore it from a backup, or delete {CATALOG} to begin anew"
         )
         raise LakeError(message)

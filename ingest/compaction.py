@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from ingest import manifest
+from ingest import _manifest_file
 from ingest._long_parts import write_long
 from ingest._merging import WINDOW_ROWS, merged
 from ingest.errors import LakeError
@@ -70,7 +70,7 @@ def merges(
     Raises:
         LakeError: If the manifest is damaged.
     """
-    live = manifest.load(root).parts
+    live = _manifest_file.load(root).parts
     by_name = {table.sql_name(): table for table in tables}
     groups: dict[tuple[str, ...], list[Part]] = {}
     for part in live:

@@ -5,63 +5,34 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, TypeVar, cast
+from typing import Final
 
-import dataframely as dy
 import polars as pl
 
-from ingest import _commit, _disk, _scans, manifest
+from ingest import _commit, _disk, _manifest_file
 from ingest._draft import Draft
 from ingest._lock import locked
-from ingest._recovery import recover, refuse_lost_manifest, refuse_unusable
+from ingest._recovery import recover, refuse_unusable
+from ingest._snapshot import BROKEN, Snapshot, known_files, refuse_damaged, snapshot
 from ingest.manifest import Manifest, Part
 from ingest.staging import Staged
-from ingest.tables import IngestedFiles, Table
+from ingest.tables import Table
 from ingest.times import SECOND_NS
 
-T = TypeVar("T", bound=Table)
+__all__ = [
+    "BROKEN",
+    "Committed",
+    "Snapshot",
+    "Writer",
+    "known_files",
+    "open_writer",
+    "refuse_damaged",
+    "snapshot",
+]
 
 #: How long replaced parts are kept for those who still read them: longer than any
 #: report or query takes. [s]
 GRACE_S: Final = 3_600.0
-
-#: Most rows of a table that is held in memory rather than read at every use: some MB.
-HELD_ROWS: Final = 10_000
-
-#: What is raised where a part is damaged that has kept its size; see refuse_damaged.
-BROKEN: Final = _scans.BROKEN
-
-
-@dataclass(frozen=True, slots=True)
-class Snapshot:
-    """The lake as one generation has it; later commits do not change it."""
-
-    root: Path
-    manifest: Manifest
-
-    @property
-    def generation(self) -> int:
-        """Commits that made it."""
-        return self.manifest.generation
-
-    def parts(self, table: type[Table]) -> tuple[Part, ...]:
-        """Return the parts that a table shows."""
-        name = table.sql_name()
-        return tuple(self.manifest.of(name, "raw", "derived", "result", "rollup"))
-
-    def scan(self, table: type[T]) -> dy.LazyFrame[T]:
-        """Return the rows of a table, lazily; empty where there are none.
-
-        Raises:
-            LakeError: If a part is gone or has another size than when it was written.
-        """
-        frame = _scans.scan(self.root, self.parts(table), table)
-        return cast("dy.LazyFrame[T]", frame)
-
-    def held(self, table: type[T]) -> dy.LazyFrame[T]:
-        """Return the rows of a table as `scan` does; few rows are read once, now."""
-        is_small = sum(part.rows for part in self.parts(table)) <= HELD_ROWS
-        return self.scan(table).collect().lazy() if is_small else self.scan(table)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +58,7 @@ class Writer:
     def __init__(self, root: Path) -> None:
         """Trust that the lock of the lake is held; see open_writer."""
         self.root = root
+        self._last: tuple[_manifest_file.Stamp | None, Manifest] | None = None
 
     def commit(self, staged: Sequence[Staged]) -> Committed:
         """Bring staged files into the lake as one generation.
@@ -168,11 +140,15 @@ class Writer:
         draft.clear()
 
     def _draft(self) -> Draft:
-        return Draft(self.root, manifest.load(self.root))
+        # what this writer wrote last is not read again, unless it is another file now
+        if self._last and self._last[0] == _manifest_file.stamp(self.root):
+            return Draft(self.root, self._last[1])
+        return Draft(self.root, _manifest_file.load(self.root))
 
     def _seal(self, draft: Draft) -> Manifest:
         after = draft.seal(time.time_ns())
-        manifest.replace(self.root, after)
+        _manifest_file.replace(self.root, after)
+        self._last = _manifest_file.stamp(self.root), after
         return after
 
 
@@ -196,41 +172,3 @@ def open_writer(
     with locked(root, wait=wait):
         recover(root, time.time_ns() - round(grace_s * SECOND_NS))
         yield Writer(root)
-
-
-def snapshot(root: Path) -> Snapshot:
-    """Take the list of parts, once. A folder without a lake is an empty one.
-
-    Raises:
-        LakeError: If the manifest is damaged, or gone from a lake that was written.
-    """
-    refuse_lost_manifest(root)
-    return Snapshot(root, manifest.load(root))
-
-
-def known_files(root: Path) -> dy.DataFrame[IngestedFiles]:
-    """Return what is known of every file in the lake.
-
-    Raises:
-        LakeError: If the manifest or a part is damaged.
-    """
-    try:
-        return snapshot(root).scan(IngestedFiles).collect()
-    except BROKEN:
-        refuse_damaged(root)
-        raise
-
-
-def refuse_damaged(root: Path) -> None:
-    """Read every part, to name one that is not as it was written.
-
-    Raises:
-        LakeError: If there is one.
-    """
-    for part in snapshot(root).manifest.parts:
-        try:
-            rows = _scans.scan_as_written(root, [part]).collect().height
-        except BROKEN as error:
-            raise _scans.damaged(root, part, str(error)) from error
-        if rows != part.rows:
-            raise _scans.damaged(root, part, f"{rows} rows")

@@ -1,7 +1,7 @@
 """The steps of the main job as plain functions, for the command line and for flows."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from pipeline.analyzing import Analyzed
 from pipeline.compacting import compact, days_of
 from pipeline.logs import Say, silence
 from pipeline.orders import Done, Order
+from pipeline.progress import Progress
 from pipeline.publishing import LONG_ROWS, publish
 from pipeline.reporting import write_report
 from pipeline.rereading import why_again
@@ -74,9 +75,10 @@ def _ingest(
     plan = planning.plan(found, before)
     say(f"{len(found)} files found, {len(plan.candidates)} of them new")
     batches = list(plan.batches())
-    for number, staged in enumerate(stage_all(writer.root, batches), 1):
+    progress = Progress(plan.candidates)
+    for staged in stage_all(writer.root, batches):
         writer.commit([staged])
-        say(f"batch {number} of {len(batches)} committed")
+        say(progress.after(staged))
     new = [candidate.reading.file_id for candidate in plan.candidates]
     files = known_files(writer.root).filter(IngestedFiles.file_id.col.is_in(new))
     named = IngestedFiles.run_id_basis.col == "folder"
@@ -103,9 +105,12 @@ def stage_in_threads(jobs: int) -> StageAll:
 
     def stage_all(root: Path, batches: Sequence[list[Candidate]]) -> Iterator[Staged]:
         with ThreadPoolExecutor(jobs) as pool:
-            futures = [pool.submit(staging.stage, root, batch) for batch in batches]
-            for future in as_completed(futures):
-                yield future.result()
+            # nothing but the pool keeps what was read: it is free when committed
+            waiting = {pool.submit(staging.stage, root, batch) for batch in batches}
+            while waiting:
+                done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+                while done:
+                    yield done.pop().result()
 
     return stage_all
 

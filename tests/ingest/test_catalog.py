@@ -9,7 +9,7 @@ import duckdb
 import polars as pl
 import pytest
 
-from ingest import manifest
+from ingest import _manifest_file
 from ingest.catalog import open_catalog, publish, run_query
 from ingest.lake import open_writer, snapshot
 from ingest.manifest import Manifest, Part
@@ -110,7 +110,7 @@ def test_views_join_parts_of_older_declarations(root: Path) -> None:
     size = (root / part.path).stat().st_size
     older = Part(**{**asdict(part), "fingerprint": "older", "bytes": size})
     others = [p for p in before.parts if p != part]
-    manifest.replace(root, Manifest(2, (older, *others)))
+    _manifest_file.replace(root, Manifest(2, (older, *others)))
 
     # WHEN
     publish(root, TABLES)

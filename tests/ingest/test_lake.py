@@ -5,7 +5,7 @@ from pathlib import Path
 
 import polars as pl
 
-from ingest import manifest
+from ingest import _manifest_file
 from ingest.lake import known_files, open_writer, snapshot
 from ingest.manifest import Manifest, Part
 from ingest.staging import stage, write_parts
@@ -68,7 +68,7 @@ def test_rows_of_a_retired_day_are_counted_and_not_written(
 ) -> None:
     days = frozenset({("training_metrics", "1970-01-02")})
     root.mkdir()
-    manifest.replace(root, Manifest(generation=4, retired_days=days))
+    _manifest_file.replace(root, Manifest(generation=4, retired_days=days))
     lines = ["m 1 5 1", f"m 2 {DAY} 1", f"m 3 {DAY} 1", f"s 1 0 {DAY} 1", "?"]
     (done,) = ingest(root, [candidate(put(tmp_path, "log", lines))])
     assert losses(root) == {1: 1.0}
@@ -93,7 +93,7 @@ def test_parts_of_an_older_declaration_are_read_whole(
     others = [p for p in before.parts if p != part]
     size = (root / part.path).stat().st_size
     older = Part(**{**asdict(part), "fingerprint": "older", "bytes": size})
-    manifest.replace(root, Manifest(1, (older, *others)))
+    _manifest_file.replace(root, Manifest(1, (older, *others)))
 
     # THEN it is read as declared now, also when some of it is rewritten
     assert snapshot(root).scan(TrainingMetrics).collect()["skipped"].null_count() == 2

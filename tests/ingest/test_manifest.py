@@ -5,7 +5,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from ingest import manifest
+from ingest import _manifest_file
 from ingest.errors import LakeError
 from ingest.manifest import MANIFEST, Manifest, Part, Replaced
 
@@ -36,8 +36,8 @@ RESULT = Part(
 
 
 def test_a_folder_without_a_manifest_is_an_empty_lake(tmp_path: Path) -> None:
-    assert manifest.load(tmp_path) == Manifest(generation=0)
-    assert manifest.load(tmp_path / "none") == Manifest(generation=0)
+    assert _manifest_file.load(tmp_path) == Manifest(generation=0)
+    assert _manifest_file.load(tmp_path / "none") == Manifest(generation=0)
 
 
 @pytest.mark.parametrize(
@@ -50,9 +50,9 @@ def test_a_folder_without_a_manifest_is_an_empty_lake(tmp_path: Path) -> None:
 def test_a_manifest_is_read_as_it_was_written(
     tmp_path: Path, written: Manifest
 ) -> None:
-    manifest.replace(tmp_path, Manifest(generation=99))
-    manifest.replace(tmp_path, written)
-    assert manifest.load(tmp_path) == written
+    _manifest_file.replace(tmp_path, Manifest(generation=99))
+    _manifest_file.replace(tmp_path, written)
+    assert _manifest_file.load(tmp_path) == written
     assert [path.name for path in tmp_path.iterdir()] == [MANIFEST]
 
 
@@ -74,25 +74,25 @@ def damaged(path: Path) -> list[bytes]:
 
 
 def test_a_damaged_manifest_is_refused_in_one_line(tmp_path: Path) -> None:
-    manifest.replace(tmp_path, Manifest(1, (PART,)))
+    _manifest_file.replace(tmp_path, Manifest(1, (PART,)))
     path = tmp_path / MANIFEST
     for data in damaged(path):
         path.write_bytes(data)
         with pytest.raises(LakeError, match=r"manifest\.parquet: expected") as caught:
-            manifest.load(tmp_path)
+            _manifest_file.load(tmp_path)
         assert "\n" not in str(caught.value)
 
 
 def test_a_failed_replacement_leaves_the_old_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    manifest.replace(tmp_path, Manifest(generation=1))
+    _manifest_file.replace(tmp_path, Manifest(generation=1))
 
     def fail(_descriptor: int) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("os.fsync", fail)
     with pytest.raises(OSError, match="No space"):
-        manifest.replace(tmp_path, Manifest(generation=2))
-    assert manifest.load(tmp_path).generation == 1
+        _manifest_file.replace(tmp_path, Manifest(generation=2))
+    assert _manifest_file.load(tmp_path).generation == 1
     assert [path.name for path in tmp_path.iterdir()] == [MANIFEST]
