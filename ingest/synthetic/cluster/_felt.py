@@ -175,7 +175,9 @@ def _sum_up(
 ) -> Felt:
     data, healthy, communication, idle, checkpoint = whole
     own, late, far = watched
-    arrived = data + healthy
+    others = work.scenario.ranks - len(work.watched)
+    all_pause = np.bincount(paused.step, minlength=len(data)) == others
+    arrived = data + np.where(all_pause, 0, healthy)
     if len(work.watched):
         np.maximum(arrived, data + (own + late).max(1), out=arrived)
     np.maximum.at(arrived, paused.step, data[paused.step] + paused_work)

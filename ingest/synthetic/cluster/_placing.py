@@ -1,6 +1,6 @@
 """Faults put in their places: ranks, hosts, times, and what they are called."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -17,7 +17,9 @@ NEVER_NS: Final = 2**62
 _BY_NAME: Final = {cause.name: cause for cause in TABLE_5}
 
 #: Codes of the table's causes that stop a run with one; the others are a faulty GPU's.
-_BY_XID: Final = {cause.xid: cause for cause in TABLE_5 if cause.xid}
+_BY_XID: Final[Mapping[int | None, Cause]] = {
+    cause.xid: cause for cause in TABLE_5 if cause.xid
+}
 
 _FAULTY: Final = _BY_NAME["Faulty GPU"]
 _HUNG: Final = _BY_NAME["NCCL Watchdog Timeouts"]
@@ -48,8 +50,8 @@ class Maker:
         elif fault.kind == "hang":
             made = self.stop(at, _HUNG, host or 0, local or 0, kind="hang")
         elif fault.kind == "xid":
-            code = fault.xid or _FAULTY.xid
-            cause = _BY_XID.get(code, _FAULTY)
+            cause = _BY_XID.get(fault.xid, _FAULTY)
+            code = fault.xid or cause.xid
             made = self.stop(at, cause, host or 0, local or 0, kind="xid", xid=code)
         else:
             bounds = (at, until if fault.steps is None else NEVER_NS)

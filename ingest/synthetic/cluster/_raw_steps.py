@@ -100,7 +100,8 @@ def _healthy(work: Work, attempt: int, steps: int, lengths: Floats) -> Floats:
     if not lengths.shape[1]:
         return work.longest.at(draw.standard_exponential(steps))
     each = work.longest.at(draw.standard_exponential(lengths.shape))
-    return (each * lengths).max(1)
+    longest: Floats = (each * lengths).max(1)
+    return longest
 
 
 def _watched(work: Work, attempt: int, steps: int, lengths: Floats) -> Floats:

@@ -3,9 +3,9 @@
 import numpy as np
 
 from ingest.synthetic.cluster._draws import draws
-from ingest.synthetic.cluster._felt import Floats, Ints, Touch
+from ingest.synthetic.cluster._felt import Ints, Touch
 from ingest.synthetic.cluster._opened import Opened
-from ingest.synthetic.cluster._work import SECOND_US, Work
+from ingest.synthetic.cluster._work import SECOND_US, Floats, Work
 from ingest.synthetic.cluster.faults import PlacedFault
 
 

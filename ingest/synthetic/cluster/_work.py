@@ -62,7 +62,8 @@ class Work:
         layout, ratio = scenario.layout, scenario.model.last_stage_ratio
         is_last = seats(layout, "pp") == layout.pp - 1
         stage = np.where(is_last & (layout.pp > 1), ratio, 1.0)
-        return stage * (1 + scenario.noise.persistent_sd * lasting.clip(-4, 4))
+        found: Floats = stage * (1 + scenario.noise.persistent_sd * lasting.clip(-4, 4))
+        return found
 
     @cached_property
     def base_us(self) -> Floats:
@@ -71,7 +72,8 @@ class Work:
         shares = schedule.communication_share + schedule.idle_share
         longest = schedule.step_s * (1 - shares) - schedule.data_s
         middle = _quantiles(self.relative, self.spread).at(np.array([np.log(2.0)]))
-        return self.relative * (longest * SECOND_US / middle[0])
+        found: Floats = self.relative * (longest * SECOND_US / middle[0])
+        return found
 
     @property
     def spread(self) -> float:

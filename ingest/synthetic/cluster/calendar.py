@@ -1,11 +1,12 @@
 """The calendar of a run: its attempts, and how each of them ends."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
 
+from ingest.synthetic.cluster._attempt import Attempt
 from ingest.synthetic.cluster._draws import draws
 from ingest.synthetic.cluster._opened import Opened
 from ingest.synthetic.cluster._work import Work
@@ -13,47 +14,13 @@ from ingest.synthetic.cluster.clock import Clock, clock_of
 from ingest.synthetic.cluster.faults import PlacedFault
 from ingest.synthetic.cluster.scenario import Scenario
 
+__all__ = ["Attempt", "run_attempts"]
+
 _SECOND: Final = 1_000_000_000
 _DAY_NS: Final = 86_400 * _SECOND
 
 #: Steps are at least so long, over the usual: how many are drawn for a time.
 _SHORTEST: Final = 0.8
-
-
-@dataclass(frozen=True, slots=True)
-class Attempt:
-    """An attempt of the run. Times in ns since the epoch.
-
-    Attributes:
-        number: Position among the attempts, as the scheduler counts restarts.
-        submitted_ns: When it was submitted.
-        start_ns: When it started; a whole second.
-        begin_ns: When its first step began, or would have.
-        stood_ns: From when on no step was completed.
-        signed_ns: First sign that it was over; its end where it was not stopped.
-        end_ns: When it ended; a whole second.
-        first_step: Number of its first step.
-        kept: Of its steps those that are not done again. [1]
-        stop: Fault that stopped it; None for the last.
-        clock: Its steps; those that were completed by all ranks.
-    """
-
-    number: int
-    submitted_ns: int
-    start_ns: int
-    begin_ns: int
-    stood_ns: int
-    signed_ns: int
-    end_ns: int
-    first_step: int
-    kept: int
-    stop: PlacedFault | None
-    clock: Clock
-
-    @property
-    def steps(self) -> int:
-        """Steps that it completed. [1]"""
-        return self.clock.steps
 
 
 def run_attempts(work: Work, faults: Sequence[PlacedFault]) -> Iterator[Attempt]:

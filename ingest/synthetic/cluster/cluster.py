@@ -1,6 +1,6 @@
 """A cluster that is generated: everything about it but the steps of its ranks."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from ingest.synthetic.cluster._drawn import drawn_faults
@@ -48,11 +48,22 @@ def cluster_of(scenario: Scenario) -> Cluster:
     watched = {rank for one in drawn if not one.stops for rank in one.ranks}
     faults = _inside(scenario, drawn)
     work = Work(scenario, tuple(sorted(watched)))
-    attempts = tuple(run_attempts(work, faults))
+    attempts = _settled(run_attempts(work, faults))
     struck = {one.stop.number: one.stop for one in attempts if one.stop}
     known = [struck.get(one.number, one) for one in faults]
     happened = tuple(one for one in known if not one.stops or one.number in struck)
     return Cluster(scenario, fleet_of(scenario), happened, attempts, work)
+
+
+def _settled(attempts: Iterable[Attempt]) -> tuple[Attempt, ...]:
+    """Keep the steps that the run would have gone back to, but never did."""
+    settled: list[Attempt] = []
+    goes_on = False
+    for attempt in reversed(tuple(attempts)):
+        kept = attempt.kept if goes_on else attempt.steps
+        settled.append(replace(attempt, kept=kept))
+        goes_on = goes_on or attempt.steps > 0
+    return tuple(reversed(settled))
 
 
 def _inside(scenario: Scenario, drawn: Sequence[PlacedFault]) -> list[PlacedFault]:

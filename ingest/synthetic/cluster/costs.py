@@ -6,9 +6,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ingest.synthetic.cluster._felt import Felt, Floats, Ints, Touch, feel
+from ingest.synthetic.cluster._felt import Felt, Ints, Touch, feel
 from ingest.synthetic.cluster._opened import Opened
 from ingest.synthetic.cluster._raw_steps import RawSteps, raw_steps
+from ingest.synthetic.cluster._work import Floats
 from ingest.synthetic.cluster.accounts import stepped
 from ingest.synthetic.cluster.calendar import Attempt
 from ingest.synthetic.cluster.clock import clock_of
@@ -98,7 +99,7 @@ def stop_costs(cluster: Cluster) -> dict[int, tuple[int | None, int]]:
     before the run is as far again; solo the next attempt goes on instead, on a fleet
     without faults.
     """
-    found = {}
+    found: dict[int, tuple[int | None, int]] = {}
     attempts, ranks = cluster.attempts, cluster.scenario.ranks
     for number, attempt in enumerate(attempts):
         if attempt.stop is None:

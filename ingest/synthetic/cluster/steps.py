@@ -56,12 +56,12 @@ class StepWindow:
     @property
     def steps(self) -> int:
         """Steps of the window. [1]"""
-        return self.start.shape[0]
+        return len(self.start)
 
     @property
     def ranks(self) -> int:
         """Ranks of the run. [1]"""
-        return self.start.shape[1]
+        return len(self.start[0])
 
     @property
     def is_kept(self) -> npt.NDArray[np.bool_]:

@@ -3,20 +3,18 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
-from itertools import pairwise
 from typing import Any, Final
 
 import msgspec
 
+from ingest.synthetic.cluster._truth_stops import host_of, interruptions, told
 from ingest.synthetic.cluster.accounts import (
     Accounts,
     book_rest,
     paid_ns,
     spare_gpus,
-    stepped,
     total,
 )
-from ingest.synthetic.cluster.calendar import Attempt
 from ingest.synthetic.cluster.cluster import Cluster
 from ingest.synthetic.cluster.costs import Spell, slow_costs, slowdown, stop_costs
 from ingest.synthetic.cluster.faults import PlacedFault
@@ -44,12 +42,12 @@ def truth_of(cluster: Cluster, booked: Iterable[Accounts] | None) -> dict[str, A
         "format": FORMAT,
         "scenario": msgspec.to_builtins(cluster.scenario),
         "fleet": _fleet(cluster),
-        "attempts": [_attempt(attempt) for attempt in attempts],
+        "attempts": [told(attempt) for attempt in attempts],
         "steps_kept": sum(one.kept for one in attempts),
         "steps_repeated": sum(one.steps - one.kept for one in attempts),
         "paid_gpu_ns": paid_ns(cluster),
         "accounts_gpu_ns": None if booked is None else _accounts(cluster, booked),
-        "interruptions": _interruptions(cluster),
+        "interruptions": interruptions(cluster),
         "faults": _faults(cluster, slow),
         "healthy_ranks": _healthy(cluster, slow),
     }
@@ -69,22 +67,6 @@ def _fleet(cluster: Cluster) -> dict[str, Any]:
     }
 
 
-def _attempt(attempt: Attempt) -> dict[str, Any]:
-    opened, closed = stepped(attempt)
-    return {
-        "attempt": attempt.number,
-        "submitted_ns": attempt.submitted_ns,
-        "start_ns": attempt.start_ns,
-        "end_ns": attempt.end_ns,
-        "first_step": attempt.first_step,
-        "steps": attempt.steps,
-        "steps_kept": attempt.kept,
-        "first_step_start_ns": opened if attempt.steps else None,
-        "last_step_end_ns": closed if attempt.steps else None,
-        "stop": attempt.stop.number if attempt.stop else None,
-    }
-
-
 def _accounts(cluster: Cluster, booked: Iterable[Accounts]) -> dict[str, Any]:
     """Return the accounts over the run, and of each UTC day."""
     whole = total([*booked, book_rest(cluster)])
@@ -101,41 +83,6 @@ def _accounts(cluster: Cluster, booked: Iterable[Accounts]) -> dict[str, Any]:
 
 def _day(number: int) -> str:
     return f"{datetime.fromtimestamp(number * DAY_NS // 10**9, UTC):%Y-%m-%d}"
-
-
-def _interruptions(cluster: Cluster) -> list[dict[str, Any]]:
-    """Return each stop that was followed by another attempt, with its phases."""
-    found = []
-    for attempt, following in pairwise(cluster.attempts):
-        stop = attempt.stop
-        if stop is None:
-            continue
-        _, closed = stepped(attempt)
-        found.append(
-            {
-                "fault": stop.number,
-                "attempt": attempt.number,
-                "cause": stop.cause,
-                "category": stop.category,
-                "component": stop.component,
-                "planned": stop.planned,
-                "host": _host(cluster, stop),
-                "xid": stop.xid,
-                "last_step_end_ns": closed if attempt.steps else None,
-                "struck_ns": attempt.stood_ns,
-                "signed_ns": attempt.signed_ns,
-                "ended_ns": attempt.end_ns,
-                "requeued_ns": following.submitted_ns,
-                "started_ns": following.start_ns,
-                "first_step_ns": following.begin_ns if following.steps else None,
-                "repeated_steps": attempt.steps - attempt.kept,
-            }
-        )
-    return found
-
-
-def _host(cluster: Cluster, fault: PlacedFault) -> str | None:
-    return None if fault.host is None else cluster.fleet.hosts[fault.host]
 
 
 def _faults(cluster: Cluster, slow: Mapping[int, Spell]) -> list[dict[str, Any]]:
@@ -161,7 +108,7 @@ def _fault(cluster: Cluster, fault: PlacedFault) -> dict[str, Any]:
         "planned": fault.planned,
         "severity": fault.severity,
         "ranks": list(fault.ranks),
-        "host": _host(cluster, fault),
+        "host": host_of(cluster, fault),
         "gpu_uuids": gpus["gpu_uuid"].to_list(),
         "serials": gpus["serial"].to_list(),
         "links": (gpus["host"] + "/" + gpus["nic"]).to_list(),
