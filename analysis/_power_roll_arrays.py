@@ -7,7 +7,7 @@ import numpy as np
 from analysis._energy_choice import METHODS
 from analysis._energy_samples import STALE_SAMPLES
 from analysis._energy_segments import COUNTER_LAG_NS, Bridges
-from analysis._power_roll_block import Block, Line
+from analysis._power_roll_block import Block, Line, allowed
 from analysis._power_roll_columns import SHORT
 from analysis._straggler_cause_limits import LOADED
 from analysis._throttle_times import CAUSES, COUNTERS
@@ -132,8 +132,9 @@ def slowed(block: Block, values: "Columns", bridges: Bridges) -> "dict[str, Arra
     joined = block.is_joined
     reasons = values["throttle_reasons"]
     if reasons is not None:
-        allowed = block.allowed(bridges, block.lengths[joined])
-        stands = np.where(joined, np.minimum(block.lengths, int(allowed)), 0)
+        usual = block.usual_of(joined)
+        longest = int(allowed(bridges, usual)) if joined.any() else 0
+        stands = np.where(joined, np.minimum(block.lengths, longest), 0)
         stands = np.append(stands, 0)
         found["bits_observed_ns"] = block.summed(stands)
         for cause, (mask, _) in CAUSES.items():

@@ -40,6 +40,8 @@ class Block:
         counts: Samples of each piece.
         hold: Number of the hold that each sample is in; -1 in none.
         is_joined: Whether a sample and the next are in one hold.
+        usual_ns: Median of the lengths. [ns]
+        is_even: Whether all of them are the same.
     """
 
     def __init__(self, times: "Times", cuts: Cuts) -> None:
@@ -59,6 +61,8 @@ class Block:
         self.hold = self._holds()
         same = self.hold[1:] == self.hold[:-1]
         self.is_joined = same & (self.hold[1:] >= 0)
+        self.usual_ns = float(np.median(self.lengths))
+        self.is_even = bool((self.lengths == self.lengths[0]).all())
 
     def _holds(self) -> "Array":
         starts, ends = self.cuts.holds
@@ -130,12 +134,22 @@ class Block:
         """Return the value of the silence that each edge is in."""
         return values[..., np.minimum(self._segment, self.lengths.size - 1)]
 
-    def allowed(self, bridges: Bridges, lengths: "Times") -> float:
-        """Return the longest silence that is bridged. [ns]"""
-        if not lengths.size:
-            return 0.0
-        usual = max(bridges.intervals * float(np.median(lengths)), bridges.floor_ns)
-        return min(usual, bridges.ceiling_ns)
+    def usual_of(self, is_among: "Array") -> float:
+        """Return the median of some silences; NaN where there are none. [ns]"""
+        if self.is_even and is_among.any():
+            return self.usual_ns
+        among = self.lengths[is_among]
+        return float(np.median(among)) if among.size else float("nan")
+
+
+def allowed(bridges: Bridges, usual_ns: float) -> float:
+    """Return the longest silence that is bridged. [ns]
+
+    Args:
+        bridges: Which silences are bridged.
+        usual_ns: Median of silences.
+    """
+    return min(max(bridges.intervals * usual_ns, bridges.floor_ns), bridges.ceiling_ns)
 
 
 #: Nanoseconds of a second, as a factor of watts.
@@ -154,7 +168,7 @@ class Line:
             bridges: Which silences are bridged.
         """
         self._block, self._power = block, power
-        self.is_measured = block.lengths <= block.allowed(bridges, block.lengths)
+        self.is_measured = block.lengths <= allowed(bridges, block.usual_ns)
 
     def energy_j(self) -> "Numbers":
         """Return the energy of each device and piece. [J]"""

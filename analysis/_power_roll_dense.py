@@ -1,19 +1,20 @@
 """Hours of devices that are sampled at the same times, in arrays."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import polars as pl
 
 from analysis._energy_segments import ABOVE_LIMIT, CEILING_W, LEAST_LIMIT_W, Bridges
-from analysis._power_roll_array_days import edges_of
+from analysis._power_roll_array_days import edges_of_day
 from analysis._power_roll_arrays import is_plain, loads, of_methods, slowed
 from analysis._power_roll_block import Block, Cuts
 from analysis._power_roll_crowd import Crowd, Spans
 from analysis._power_roll_fleet import NOTHING
 from analysis._power_roll_lots import Lot, Rolled
 from analysis._power_roll_sorts import COLUMNS, Sorts
+from analysis._power_roll_stack import ByDevice, Columned, Stack, stacked
 from analysis._throttle_times import COUNTERS
 
 if TYPE_CHECKING:
@@ -27,13 +28,6 @@ _OF_GPUS: Final = ("gpu_board", "module")
 
 #: Columns that only boards are looked at for.
 _OF_BOARDS: Final = ("throttle_reasons", *COUNTERS.values())
-
-
-class Told(NamedTuple):
-    """What is kept of the devices of one array."""
-
-    hours: pl.DataFrame
-    days: pl.DataFrame
 
 
 def dense(lot: Lot, bridges: Bridges, crowd: Crowd) -> tuple[Rolled | None, pl.Series]:
@@ -51,8 +45,8 @@ def dense(lot: Lot, bridges: Bridges, crowd: Crowd) -> tuple[Rolled | None, pl.S
     numbers = lot.devices["device"]
     if not told:
         return None, numbers
-    hours = pl.concat([one.hours for one in told], how="diagonal")
-    days = pl.concat([one.days for one in told], how="diagonal")
+    hours = stacked([one for one, _ in told]).with_columns(doubts=_doubts())
+    days = stacked([one for _, one in told])
     rest = numbers.filter(~numbers.is_in(days["device"].implode()))
     xids = pl.DataFrame(
         schema={
@@ -78,11 +72,11 @@ class _Arrays:
         self._times = lot.samples["time_ns"].to_numpy()
         self._devices = lot.devices["device"].to_numpy()
         self._levels = lot.devices["level"].to_list()
-        self._pieces = _by_device(lot.pieces)
-        self._spans = _by_device(lot.spans)
-        self._held = _by_device(lot.held)
+        self._pieces = ByDevice(lot.pieces, ("from_ns", "to_ns", "taken_from_ns"))
+        self._spans = ByDevice(lot.spans, ("level", "run_id", "from_ns", "to_ns"))
+        self._held = ByDevice(lot.held, ("from_ns", "to_ns"))
 
-    def told(self) -> Iterator[Told]:
+    def told(self) -> Iterator[tuple[Stack, Stack]]:
         """Yield what is kept of each array of devices."""
         for rows in self._sorts.groups():
             block, level = self._block(int(rows[0])), self._levels[rows[0]]
@@ -102,21 +96,13 @@ class _Arrays:
     def _block(self, row: int) -> Block:
         starts, device = self._sorts.starts, self._devices[row]
         times = self._times[starts[row] : starts[row + 1]]
-        pieces = self._pieces[device].sort("piece")
-        held = self._held.get(device)
-        holds = (
-            np.zeros((2, 0), dtype=np.int64)
-            if held is None
-            else held.sort("from_ns").select("from_ns", "to_ns").to_numpy().T
-        )
-        edges = np.append(pieces["from_ns"].to_numpy(), pieces["to_ns"][-1])
-        return Block(times, Cuts(edges, pieces["taken_from_ns"].to_numpy(), holds))
+        starts_ns, ends_ns, taken_ns = self._pieces.of(device)
+        holds = np.array(self._held.of(device), dtype=np.int64)
+        edges = np.append(starts_ns, ends_ns[-1]).astype(np.int64)
+        return Block(times, Cuts(edges, taken_ns.astype(np.int64), holds))
 
     def _span(self, row: int) -> Spans:
-        spans = self._spans.get(self._devices[row])
-        if spans is None:
-            return ()
-        return tuple(spans.select("level", "run_id", "from_ns", "to_ns").iter_rows())
+        return tuple(zip(*(c.tolist() for c in self._spans.of(self._devices[row])), strict=True))
 
     def _columns(self, rows: "Array") -> "Columns":
         starts, first = self._sorts.starts, int(rows[0])
@@ -148,75 +134,30 @@ class _Arrays:
 
     def _of(
         self, rows: "Array", block: Block, values: "Columns", ceiling: "Array"
-    ) -> Told:
+    ) -> tuple[Stack, Stack]:
         limit, level = values["power_limit_w"], self._levels[rows[0]]
         if limit is not None and (limit < LEAST_LIMIT_W).any():
             values["power_limit_w"] = limit = np.where(
                 limit >= LEAST_LIMIT_W, limit, np.nan
             )
-        hours = of_methods(block, values, self._bridges)
+        devices = self._devices[rows]
+        hours: Columned = dict(of_methods(block, values, self._bridges))
         hours["samples_count"] = block.counts
         for name, of in (("limit_w", limit), ("temperature_c", values["temperature_c"])):
             if of is not None:
                 hours[name] = block.highest(of)
+        hours["is_module"] = np.array(level == "module")
         if level == "gpu_board":
             held = slowed(block, values, self._bridges) | loads(block, values)
             is_held = block.summed((block.hold >= 0).astype(np.int64)) > 0
             hours |= {name: (value, is_held) for name, value in held.items()}
-        devices = self._devices[rows]
-        return Told(
-            _hours(devices, block, hours, is_module=level == "module"),
-            _days(devices, block, values, ceiling),
+        pieces = np.arange(block.counts.size)
+        return (
+            Stack(devices[:, None], hours | {"piece": pieces}),
+            Stack(devices, edges_of_day(block, values, ceiling)),
         )
 
 
-def _by_device(rows: pl.DataFrame) -> dict[int, pl.DataFrame]:
-    parts = rows.partition_by("device", as_dict=True, maintain_order=True)
-    return {int(key[0]): part for key, part in parts.items()}
-
-
-def _hours(
-    devices: "Array", block: Block, hours: "dict[str, Any]", *, is_module: bool
-) -> pl.DataFrame:
-    """Return a row for each device and piece."""
-    shape = (devices.size, block.counts.size)
-    columns = {
-        "device": np.repeat(devices, shape[1]),
-        "piece": np.tile(np.arange(shape[1]), shape[0]),
-    }
-    flat = {}
-    for name, value in hours.items():
-        values, known = value if isinstance(value, tuple) else (value, None)
-        told = pl.Series(np.broadcast_to(values, shape).ravel(), nan_to_null=True)
-        if known is not None and not known.all():
-            is_known = np.broadcast_to(known, shape).ravel()
-            told = told.set(pl.Series(~is_known), None)
-        flat[name] = told
-    told = pl.DataFrame(columns | flat)
-    doubt = pl.when(pl.col("samples_count") > 0).then(pl.lit("module"))
-    return told.with_columns(
-        doubts=doubt if is_module else pl.lit(None, pl.String)
-    )
-
-
-def _days(
-    devices: "Array", block: Block, values: "Columns", ceiling: "Array"
-) -> pl.DataFrame:
-    """Return a row for each device."""
-    told = edges_of(block, values)
-    gauge = values["last_xid"]
-    if gauge is not None:
-        told |= {"xid_first": gauge[:, 0], "xid_last": gauge[:, -1]}
-        told["xid_first_ns"], told["xid_last_ns"] = block.times[0], block.times[-1]
-    told |= {
-        "first_ns": block.times[0],
-        "last_ns": block.times[-1],
-        "samples_count": block.times.size,
-        "ceiling_w": np.where(np.isfinite(ceiling), ceiling, np.nan),
-        "is_file_time": False,
-    }
-    columns = {
-        name: pl.Series(np.broadcast_to(value, devices.shape), nan_to_null=True)
-        for name, value in told.items()
-    }
-    return pl.DataFrame({"device": devices} | columns)
+def _doubts() -> pl.Expr:
+    is_seen = pl.col("is_module") & (pl.col("samples_count") > 0)
+    return pl.when(is_seen).then(pl.lit("module"))

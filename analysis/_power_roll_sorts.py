@@ -21,7 +21,7 @@ COLUMNS: Final = (
 )
 
 #: Devices of one array: with all that is derived it stays in a processor's cache.
-MOST_DEVICES: Final = 8
+MOST_DEVICES: Final = 16
 
 #: Samples that are enough for an array. [1]
 FEWEST_SAMPLES: Final = 3

@@ -59,7 +59,9 @@ class LakeDay:
         if window.is_whole:
             return rows
         cut = CUTS[self.source.table]
-        rows = rows.filter(pl.col(cut.column).is_between(window.low, window.high))
+        # a bound may be a text, which alone would be the name of a column
+        low, high = pl.lit(window.low), pl.lit(window.high)
+        rows = rows.filter(pl.col(cut.column).is_between(low, high))
         if cut.group is None:
             return rows
         return rows.filter(pl.col(cut.group).eq_missing(window.group))
