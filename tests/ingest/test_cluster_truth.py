@@ -1,5 +1,7 @@
 """The truth about a generated cluster adds up, and says what was put in."""
 
+from typing import Any
+
 import pytest
 
 from ingest.synthetic.cluster.accounts import book_steps, paid_ns
@@ -23,7 +25,7 @@ def cluster(*faults: Fault) -> Cluster:
     )
 
 
-def whole(found: Cluster, window_steps: int = 250) -> dict[str, object]:
+def whole(found: Cluster, window_steps: int = 250) -> dict[str, Any]:
     windows = step_windows(found, 0, 2**62, window_steps)
     return truth_of(found, [book_steps(window) for window in windows])
 
@@ -50,7 +52,7 @@ def test_a_stop_goes_back_to_the_last_checkpoint() -> None:
     assert (first.first_step + first.steps, second.first_step) == (310, 300)
     truth = whole(found)
     assert truth["steps_repeated"] == 10
-    (stop,) = truth["faults"]  # type: ignore[misc]
+    (stop,) = truth["faults"]
     assert (stop["cause"], stop["xid"], stop["ranks"]) == ("Faulty GPU", 79, [5])
     lost = first.begin_ns + int(first.clock.end[-1]) * 1_000
     again = second.begin_ns + int(second.clock.start[10]) * 1_000
@@ -59,7 +61,7 @@ def test_a_stop_goes_back_to_the_last_checkpoint() -> None:
 
 def test_what_a_fault_costs_is_what_its_absence_saves() -> None:
     alone, none = cluster(SLOW), cluster()
-    (fault,) = whole(alone)["faults"]  # type: ignore[misc]
+    (fault,) = whole(alone)["faults"]
     assert fault["solo_gpu_ns"] == fault["joint_gpu_ns"] > 0
     # without the fault its rank draws with the others: only about the same
     took = [one.attempts[0].clock.duration[100:200].sum() for one in (alone, none)]
@@ -89,4 +91,4 @@ def test_a_lemon_node_stops_the_run_again_and_again() -> None:
 
 def test_healthy_ranks_of_a_day() -> None:
     truth = whole(cluster(SLOW, SLOWER))
-    assert list(truth["healthy_ranks"].values()) == [14]  # type: ignore[attr-defined]
+    assert list(truth["healthy_ranks"].values()) == [14]
