@@ -16,9 +16,7 @@ _ATTEMPT: Final = ("run_id", "attempt")
 _KEY: Final = (*_ATTEMPT, "level")
 
 
-def measure_runs(
-    frames: Frames, run: RunEnergy, levels: Sequence[str]
-) -> pl.DataFrame:
+def measure_runs(frames: Frames, run: RunEnergy, levels: Sequence[str]) -> pl.DataFrame:
     """Add up the energy of the devices of runs and attempts.
 
     Args:

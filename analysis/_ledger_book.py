@@ -67,10 +67,10 @@ def book_all(gathered: Gathered, ledger: Ledger) -> Iterator[pl.DataFrame]:
     of_all = pl.concat(means)
     standing = of_all.filter(pl.col("ranks").is_not_null())
     placed = traced.join(logged, on=SEAT, how="anti")
-    for own, rows in _stood_in(placed, seats, standing):
-        windows = placed.join(own, on=SEAT, how="semi")
-        logged = pl.concat([logged, own])
-        yield _book(attach_traces(rows, windows), own_seats(seats, own), ledger)
+    for mine, rows in _stood_in(placed, seats, standing):
+        windows = placed.join(mine, on=SEAT, how="semi")
+        logged = pl.concat([logged, mine])
+        yield _book(attach_traces(rows, windows), own_seats(seats, mine), ledger)
     alone = traced.join(logged, on=SEAT, how="anti")
     shared = share_seats(seats, pl.concat(known).lazy(), of_all).collect().lazy()
     rest = pl.concat([own_seats(seats, alone), shared])

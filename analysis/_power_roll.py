@@ -10,7 +10,8 @@ from analysis._energy_bridges import bridges_of
 from analysis._energy_choice import METHODS
 from analysis._energy_windows import DEVICE
 from analysis._power_roll_columns import SHORT
-from analysis._power_roll_dense import Crowd, dense
+from analysis._power_roll_crowd import Crowd
+from analysis._power_roll_dense import dense
 from analysis._power_roll_fleet import NOTHING, Grids
 from analysis._power_roll_general import general
 from analysis._power_roll_lots import Holders, Lot, lot_of
@@ -50,7 +51,7 @@ def roll(day: Day, frames: Frames, thresholds: Thresholds) -> Results:
         samples, devices = _devices(window)
         if devices.is_empty():
             continue
-        grids = grids | _grids(samples, grids)
+        grids = {**grids, **_grids(samples, grids)}
         lot = lot_of(samples, devices, holders)
         rolled, rest = dense(lot, bridges, crowd)
         parts += [named(devices, rolled)] if rolled else []
@@ -105,4 +106,3 @@ def _lots(lot: Lot, rest: pl.Series) -> Iterator[Lot]:
     numbered = left.with_columns(_lot=before // LOT_SAMPLES)
     for part in numbered.partition_by("_lot", maintain_order=True):
         yield lot.only(part["device"])
-

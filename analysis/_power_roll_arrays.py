@@ -96,9 +96,7 @@ def of_counter(block: Block, energy: "Array") -> "dict[str, Array]":
     }
 
 
-def of_methods(
-    block: Block, values: "Columns", bridges: Bridges
-) -> "dict[str, Array]":
+def of_methods(block: Block, values: "Columns", bridges: Bridges) -> "dict[str, Array]":
     """Return the columns of hours of every method that there is.
 
     Args:
@@ -106,7 +104,7 @@ def of_methods(
         values: Samples by column, None where there are none.
         bridges: Which silences are bridged.
     """
-    found = {}
+    found: dict[str, Array] = {}
     for method, column in METHODS.items():
         samples = values[column]
         if samples is None:

@@ -21,9 +21,7 @@ OF_COUNTER: Final = (
 MASKS: Final = {cause: mask for cause, (mask, _) in CAUSES.items()}
 
 #: Cause of each counter of time slowed.
-COUNTED: Final = {
-    counter: cause for cause, (_, counter) in CAUSES.items() if counter
-}
+COUNTED: Final = {counter: cause for cause, (_, counter) in CAUSES.items() if counter}
 
 #: Doubts of a piece that are of one method, and the mark each ends in.
 OF_METHOD: Final = {"is_blank": "blank", "is_stale": "stale", "is_above": "above"}

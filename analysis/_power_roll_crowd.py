@@ -155,11 +155,7 @@ class Crowd:
             if rows:
                 readings[short] = pl.concat(rows)
         spans = pl.DataFrame(
-            [
-                (number, *span)
-                for number, one in enumerate(every)
-                for span in one.spans
-            ],
+            [(number, *span) for number, one in enumerate(every) for span in one.spans],
             schema={
                 "device": pl.Int64(),
                 "level": pl.String(),

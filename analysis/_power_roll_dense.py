@@ -102,7 +102,8 @@ class _Arrays:
         return Block(times, Cuts(edges, taken_ns.astype(np.int64), holds))
 
     def _span(self, row: int) -> Spans:
-        return tuple(zip(*(c.tolist() for c in self._spans.of(self._devices[row])), strict=True))
+        columns = self._spans.of(self._devices[row])
+        return tuple(zip(*(column.tolist() for column in columns), strict=True))
 
     def _columns(self, rows: "Array") -> "Columns":
         starts, first = self._sorts.starts, int(rows[0])
@@ -143,7 +144,8 @@ class _Arrays:
         devices = self._devices[rows]
         hours: Columned = dict(of_methods(block, values, self._bridges))
         hours["samples_count"] = block.counts
-        for name, of in (("limit_w", limit), ("temperature_c", values["temperature_c"])):
+        warmth = values["temperature_c"]
+        for name, of in (("limit_w", limit), ("temperature_c", warmth)):
             if of is not None:
                 hours[name] = block.highest(of)
         hours["is_module"] = np.array(level == "module")

@@ -136,8 +136,7 @@ def _changes(force: pl.DataFrame, grid_ns: int) -> Iterator[pl.DataFrame]:
         yield (
             force.group_by(
                 "level", "run_id", time_ns=-(-pl.col(column) // grid_ns) * grid_ns
-            )
-            .agg(pl.col("power_mw", "devices").sum() * sign)
+            ).agg(pl.col("power_mw", "devices").sum() * sign)
         )
 
 
@@ -199,14 +198,18 @@ def _lines(rows: pl.DataFrame, spans: pl.DataFrame, grid_ns: int) -> pl.DataFram
 
 def _cut(rows: pl.DataFrame, spans: pl.DataFrame) -> pl.DataFrame:
     """Cut segments where a run begins to hold their device."""
-    inner = spans.select("device", at="from_ns").sort("at").join_asof(
-        rows.sort("time_ns"),
-        left_on="at",
-        right_on="time_ns",
-        by="device",
-        strategy="backward",
-        allow_exact_matches=False,
-        check_sortedness=False,
+    inner = (
+        spans.select("device", at="from_ns")
+        .sort("at")
+        .join_asof(
+            rows.sort("time_ns"),
+            left_on="at",
+            right_on="time_ns",
+            by="device",
+            strategy="backward",
+            allow_exact_matches=False,
+            check_sortedness=False,
+        )
     )
     since = pl.col("at") - pl.col("time_ns")
     later = inner.filter(since < pl.col("length_ns")).with_columns(

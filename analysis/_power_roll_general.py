@@ -10,7 +10,7 @@ from analysis._energy_samples import mark_doubts, one_per_time
 from analysis._energy_segments import LEAST_LIMIT_W, Bridges
 from analysis._power_roll_columns import OF_COUNTER, OF_METHOD, OF_POWER, SHORT
 from analysis._power_roll_days import days_of, xid_changes
-from analysis._power_roll_fleet import Fleet, Grids, fleet_of, readings_of
+from analysis._power_roll_fleet import Grids, fleet_of, readings_of
 from analysis._power_roll_lots import Lot, Rolled
 from analysis._power_roll_pieces import PIECE
 from analysis._throttle_times import loads, placed_in, slowed

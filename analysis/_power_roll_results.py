@@ -33,9 +33,7 @@ def named(devices: pl.DataFrame, rolled: Rolled) -> Part:
         rolled: What is kept of them, by `device`.
     """
     names = devices.select(*DEVICE, "level", "device")
-    counted = rolled.hours.group_by("device").agg(
-        hours_count=pl.len().cast(pl.Int64)
-    )
+    counted = rolled.hours.group_by("device").agg(hours_count=pl.len().cast(pl.Int64))
     rows = {
         PowerHours: rolled.hours.with_columns(
             hour_ns=pl.col("from_ns") // HOUR_NS * HOUR_NS
@@ -110,7 +108,5 @@ def _points(points: pl.DataFrame, grids: Grids) -> pl.DataFrame:
         sampled_w=pl.col("sampled_mw") / MW,
         line_w=pl.col("line_mw") / MW,
         energy_j=pl.col("energy_uj") / 1e6,
-        grid_ns=pl.col("semantics").replace_strict(
-            dict(grids), return_dtype=pl.Int64
-        ),
+        grid_ns=pl.col("semantics").replace_strict(dict(grids), return_dtype=pl.Int64),
     )

@@ -92,12 +92,12 @@ class Sorts:
 
     def _count(self, holds: pl.Series) -> "Array":
         told = holds.fill_null(value=False).to_numpy().astype(np.int64)
-        return np.add.reduceat(told, self.starts[:-1])
+        return np.asarray(np.add.reduceat(told, self.starts[:-1]))
 
     def _rises(self) -> "Array":
         back = np.diff(self._times, prepend=self._times[0] - 1) <= 0
         back[self.starts[:-1]] = False
-        return np.add.reduceat(back.astype(np.int64), self.starts[:-1]) == 0
+        return np.asarray(np.add.reduceat(back.astype(np.int64), self.starts[:-1]) == 0)
 
     def _is_alone(self) -> "Array":
         """Return whether each row has all that was sampled, of one file each time."""

@@ -43,7 +43,7 @@ class Stack(NamedTuple):
         }
 
 
-def _values(value: Any) -> Any:  # noqa: ANN401
+def _values(value: Any) -> Any:
     return value[0] if isinstance(value, tuple) else value
 
 

@@ -10,6 +10,7 @@ from analysis._energy_segments import CEILING_W, Bridges
 from analysis._power_changes import Holding, Seen
 from analysis._power_grid import Changes, expected_changes
 from analysis._power_held import MW
+from analysis._power_roll_fleet import Grids
 from analysis._power_rolled import Condensed, placed_hours
 from analysis._power_rolled_fleet import fleet_power
 from analysis._power_sensor import COLUMN, MOST_POINTS, picked_of, sensors_of
@@ -51,7 +52,8 @@ def condensed_changes(
     every = pl.concat(
         [events.select(columns), *(e.select(columns) for e in expected_changes(wanted))]
     )
-    ages = fleet.ages.join(told.select("run_id", "semantics"), on=["run_id", "semantics"])
+    sensors = told.select("run_id", "semantics")
+    ages = fleet.ages.join(sensors, on=["run_id", "semantics"])
     return Seen(
         told,
         Changes(
@@ -82,7 +84,7 @@ def _sensors(condensed: Condensed, held: pl.DataFrame) -> pl.DataFrame:
     return sensors_of(picked_of(held), pl.concat(told))
 
 
-def _as_kept(told: pl.DataFrame, grids: dict[str, int]) -> pl.DataFrame:
+def _as_kept(told: pl.DataFrame, grids: Grids) -> pl.DataFrame:
     """Space the grid of a run as its days were kept, wider where it is too long."""
     kept = pl.col("semantics").replace_strict(
         dict(grids), default=None, return_dtype=pl.Int64

@@ -1,4 +1,4 @@
-"""The energy of devices in windows, by the hours that their samples were condensed to."""
+"""The energy of devices in windows, by the hours that samples were condensed to."""
 
 from typing import Final
 
@@ -25,9 +25,7 @@ _ADDED: Final = {
 }
 
 
-def integrate_hours(
-    lot: Lot, windows: pl.DataFrame, bridges: Bridges
-) -> pl.DataFrame:
+def integrate_hours(lot: Lot, windows: pl.DataFrame, bridges: Bridges) -> pl.DataFrame:
     """Measure the energy that devices used in windows.
 
     Args:
@@ -41,7 +39,9 @@ def integrate_hours(
     placed = placed_hours(
         lot.hours, windows.select("device", "window", "from_ns", "to_ns")
     ).with_columns(pl.col("doubts").fill_null("").str.split(","))
-    every = pl.concat(_of_method(m, lot.days, placed, windows, bridges) for m in METHODS)
+    every = pl.concat(
+        _of_method(method, lot.days, placed, windows, bridges) for method in METHODS
+    )
     repeated = lot.days.group_by("device").agg(_twice=pl.col("is_repeated").any())
     common = (
         placed.group_by(_KEY)
@@ -80,9 +80,7 @@ def _of_method(
         for name in _ADDED
     ]
     return (
-        joined.with_columns(
-            *sums, edge_w=pl.max_horizontal("edge_w", "edge_w_hours")
-        )
+        joined.with_columns(*sums, edge_w=pl.max_horizontal("edge_w", "edge_w_hours"))
         .drop([f"{name}_hours" for name in (*_ADDED, "edge_w")])
         .join(_bracketed(days, short, windows), on=_KEY, nulls_equal=True)
         .join(_sampling(days, short), on="device", how="left")
@@ -108,9 +106,7 @@ def _summed(placed: pl.DataFrame, short: str) -> pl.DataFrame:
             sums.append((part.sum() / 1_000).alias(name))
         else:
             whole = pl.when(pl.col("share") == 1).then(value)
-            sums.append(
-                whole.otherwise(part.round().cast(pl.Int64)).sum().alias(name)
-            )
+            sums.append(whole.otherwise(part.round().cast(pl.Int64)).sum().alias(name))
     edge = pl.col(f"{short}_edge_w").max() if short != "counter" else pl.lit(None)
     marks = [
         _is_told(f"{short}_{mark}").alias(flag) for flag, mark in OF_METHOD.items()
@@ -133,9 +129,7 @@ def _bracketed(days: pl.DataFrame, short: str, windows: pl.DataFrame) -> pl.Data
         pl.col("to_ns") <= pl.col("end_ns")
     )
     joined = windows.join(bounds, on="device", how="left")
-    return joined.group_by(_KEY).agg(
-        is_bracketed=inside.fill_null(value=False).all()
-    )
+    return joined.group_by(_KEY).agg(is_bracketed=inside.fill_null(value=False).all())
 
 
 def _sampling(days: pl.DataFrame, short: str) -> pl.DataFrame:

@@ -70,7 +70,8 @@ def _changes(told: pl.DataFrame) -> pl.DataFrame:
         for name in ("power_mw", "devices")
     )
     both = pl.concat([changed.select(list(SCHEMA)), closing], how="diagonal")
-    sums = [name for name in SCHEMA if name not in (*_LINE, "time_ns", "low_mw", "high_mw")]
+    others = (*_LINE, "time_ns", "low_mw", "high_mw")
+    sums = [name for name in SCHEMA if name not in others]
     return both.with_columns(pl.col(sums).fill_null(0)).select(list(SCHEMA))
 
 

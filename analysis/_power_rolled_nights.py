@@ -27,7 +27,7 @@ def nights(days: pl.DataFrame, method: str, bridges: Bridges) -> pl.DataFrame:
     return rows.select(SEGMENT)
 
 
-def paired(days: pl.DataFrame, short: str, is_counter: bool) -> pl.DataFrame:  # noqa: FBT001
+def paired(days: pl.DataFrame, short: str, is_counter: bool) -> pl.DataFrame:
     """Return the last value of each day beside the first of the next."""
     unit = "mj" if is_counter else "w"
     told = days.select(

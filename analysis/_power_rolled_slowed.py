@@ -70,13 +70,17 @@ def _nights(days: pl.DataFrame, held: pl.DataFrame, what: str) -> pl.DataFrame:
         else pl.lit(None).alias("_usual"),
         *following,
     ).drop_nulls(f"_next_{first}")
-    placed = pairs.drop("run_id", strict=False).sort(last).join_asof(
-        held.rename({"from_ns": "_from", "to_ns": "_to"}).sort("_from"),
-        left_on=last,
-        right_on="_from",
-        by="device",
-        strategy="backward",
-        check_sortedness=False,
+    placed = (
+        pairs.drop("run_id", strict=False)
+        .sort(last)
+        .join_asof(
+            held.rename({"from_ns": "_from", "to_ns": "_to"}).sort("_from"),
+            left_on=last,
+            right_on="_from",
+            by="device",
+            strategy="backward",
+            check_sortedness=False,
+        )
     )
     length = pl.col(f"_next_{first}") - pl.col(last)
     inside = placed.filter(pl.col(f"_next_{first}") <= pl.col("_to"))

@@ -41,11 +41,17 @@ def in_steps(
     usual = _usual(measured)
     line = _summed_up(fleet, grids)
     whole = usual.select(*_GROUP, "semantics", "from_ns", "to_ns")
-    cut = kept.join(usual.select(*_GROUP, "semantics", _from="from_ns", _to="to_ns"),
-                    on=_ATTEMPT).with_columns(
-        from_ns=pl.max_horizontal("from_ns", "_from"),
-        to_ns=pl.min_horizontal("to_ns", "_to"),
-    ).filter(pl.col("from_ns") < pl.col("to_ns"))
+    cut = (
+        kept.join(
+            usual.select(*_GROUP, "semantics", _from="from_ns", _to="to_ns"),
+            on=_ATTEMPT,
+        )
+        .with_columns(
+            from_ns=pl.max_horizontal("from_ns", "_from"),
+            to_ns=pl.min_horizontal("to_ns", "_to"),
+        )
+        .filter(pl.col("from_ns") < pl.col("to_ns"))
+    )
     held = _between(line, whole)
     steps = _between(line, cut.select(whole.columns))
     joined = usual.join(held, on=_GROUP).join(steps, on=_GROUP, suffix="_kept")

@@ -102,9 +102,7 @@ def _one_per_time(samples: pl.DataFrame) -> pl.DataFrame:
     return ordered.group_by("device", "time_ns").agg(pl.all().max())
 
 
-def slowed(
-    placed: pl.DataFrame, key: Sequence[str], bridges: Bridges
-) -> pl.DataFrame:
+def slowed(placed: pl.DataFrame, key: Sequence[str], bridges: Bridges) -> pl.DataFrame:
     """Return how long each was slowed, by bits and by counters.
 
     Args:

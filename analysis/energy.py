@@ -87,9 +87,7 @@ def _of_hours(frames: Frames, bridges: Bridges) -> pl.DataFrame:
     return pl.concat(parts)
 
 
-def _windows(
-    frames: Frames, gpus: pl.DataFrame, devices: pl.DataFrame
-) -> pl.DataFrame:
+def _windows(frames: Frames, gpus: pl.DataFrame, devices: pl.DataFrame) -> pl.DataFrame:
     """Return when runs held devices, and when nobody did."""
     held = held_windows(frames[Allocations].collect(), gpus, devices)
     counting = held.filter("counts").drop("counts")

@@ -6,8 +6,8 @@ from typing import ClassVar, Final
 import polars as pl
 
 from analysis._analysis import Analysis, Frames, Results, Thresholds
-from analysis._energy_bridges import THRESHOLDS, bridges_of
 from analysis._energy_beside import sampled_windows, windows_of_nodes
+from analysis._energy_bridges import THRESHOLDS, bridges_of
 from analysis._energy_choice import METHODS
 from ingest.tables import EnergyWindows, PowerSamples, Table
 from ingest.tables import _columns as c

@@ -37,10 +37,12 @@ class PowerDays(Table):
     counter_last_ns = c.time_ns("Last value.", nullable=True)
     counter_last_mj = c.energy_mj("That value.", nullable=True)
     counter_reads_count = c.count("Values that are believed.", nullable=True)
-    counter_interval_ns = c.real(
-        "Median time between two of them in ns.", nullable=True
+    counter_interval_ns = c.quantity(
+        "Median time between two of them.", "ns", nullable=True
     )
-    counter_refresh_ns = c.real("Median time between two changes in ns.", nullable=True)
+    counter_refresh_ns = c.quantity(
+        "Median time between two changes.", "ns", nullable=True
+    )
     average_first_ns = c.time_ns(
         "First value of averages over a second that is believed.", nullable=True
     )
@@ -48,10 +50,12 @@ class PowerDays(Table):
     average_last_ns = c.time_ns("Last value.", nullable=True)
     average_last_w = c.watts("That value.", nullable=True)
     average_reads_count = c.count("Values that are believed.", nullable=True)
-    average_interval_ns = c.real(
-        "Median time between two of them in ns.", nullable=True
+    average_interval_ns = c.quantity(
+        "Median time between two of them.", "ns", nullable=True
     )
-    average_refresh_ns = c.real("Median time between two changes in ns.", nullable=True)
+    average_refresh_ns = c.quantity(
+        "Median time between two changes.", "ns", nullable=True
+    )
     instant_first_ns = c.time_ns(
         "First value of power of the moment that is believed.", nullable=True
     )
@@ -59,10 +63,12 @@ class PowerDays(Table):
     instant_last_ns = c.time_ns("Last value.", nullable=True)
     instant_last_w = c.watts("That value.", nullable=True)
     instant_reads_count = c.count("Values that are believed.", nullable=True)
-    instant_interval_ns = c.real(
-        "Median time between two of them in ns.", nullable=True
+    instant_interval_ns = c.quantity(
+        "Median time between two of them.", "ns", nullable=True
     )
-    instant_refresh_ns = c.real("Median time between two changes in ns.", nullable=True)
+    instant_refresh_ns = c.quantity(
+        "Median time between two changes.", "ns", nullable=True
+    )
     power_cap_first_ns = c.time_ns(
         "First read of the counter of time slowed for power.", nullable=True
     )
@@ -78,8 +84,8 @@ class PowerDays(Table):
     reasons_first_ns = c.time_ns("First sample that told reasons.", nullable=True)
     reasons_last_ns = c.time_ns("Last sample that told reasons.", nullable=True)
     reasons_last = c.number("Bits that it told.", nullable=True)
-    reasons_interval_ns = c.real(
-        "Median time between two such samples of one run in ns.", nullable=True
+    reasons_interval_ns = c.quantity(
+        "Median time between two such samples of one run.", "ns", nullable=True
     )
     xid_first_ns = c.time_ns("First sample that told the last Xid.", nullable=True)
     xid_first = c.number("Xid that it told.", nullable=True)

@@ -35,7 +35,9 @@ class PowerHours(Table):
     counter_gap_ns = c.duration_ns("Silences too long to be bridged.", nullable=True)
     counter_samples_count = c.count("Values of it.", nullable=True)
     counter_credit_mj = c.energy_mj(
-        "What it showed when it was first read after it began anew: no time is known for it.", nullable=True
+        "What it showed when it was first read after it began anew: no time is known"
+        " for it.",
+        nullable=True,
     )
     counter_jump_ns = c.duration_ns(
         "Time over which it moved further than power can.", nullable=True
@@ -70,9 +72,7 @@ class PowerHours(Table):
     power_cap_bits_ns = c.duration_ns(
         "Part of it with a bit of power_cap.", nullable=True
     )
-    thermal_bits_ns = c.duration_ns(
-        "Part of it with a bit of thermal.", nullable=True
-    )
+    thermal_bits_ns = c.duration_ns("Part of it with a bit of thermal.", nullable=True)
     power_brake_bits_ns = c.duration_ns(
         "Part of it with a bit of power_brake.", nullable=True
     )

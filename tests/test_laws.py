@@ -82,7 +82,7 @@ def test_every_analysis_is_listed() -> None:
         for p in folder.glob("[!_]*.py")
         if defines(p, "ANALYSIS") or defines(p, "ROLLUP")
     }
-    assert {one.compute.__module__.rpartition(".")[2] for one in ANALYSES} == with_one
+    assert {one.name for one in ANALYSES} == with_one
     assert {table for one in ANALYSES for table in one.outputs} == set(RESULTS)
 
 

@@ -138,9 +138,7 @@ def test_one_that_was_killed_goes_on_by_what_is_on_disk(run: Path, inbox: Path) 
     assert content(inbox) == content(run)
 
 
-@pytest.mark.parametrize(
-    "name", [b"\xff\xfe.csv", b"a b'\n$(x).csv", b"-r.csv"]
-)
+@pytest.mark.parametrize("name", [b"\xff\xfe.csv", b"a b'\n$(x).csv", b"-r.csv"])
 def test_any_name_is_a_name(run: Path, inbox: Path, name: bytes) -> None:
     (run / os.fsdecode(name)).write_text(HEADER + rows(3, 5))
     replay = Replay(run, inbox, rotate_ns=2 * HOUR)
