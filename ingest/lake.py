@@ -1,7 +1,7 @@
 """The lake: the only door to its files. One writes, any number read."""
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -98,12 +98,18 @@ class Writer:
         draft.clear()
         return after.generation
 
-    def commit_rollups(self, new: Sequence[Part], gone: Sequence[Part] = ()) -> int:
+    def commit_rollups(
+        self,
+        new: Sequence[Part],
+        gone: Sequence[Part] = (),
+        retired: Iterable[tuple[type[Table], str]] = (),
+    ) -> int:
         """Put rollups of days in the place of those of the same owner and day.
 
         Args:
             new: Parts of kind "rollup", with their day and owner.
             gone: Parts to take out besides.
+            retired: UTC days of tables whose raw rows shall never come.
 
         Returns:
             Generation of the lake after it.
@@ -119,6 +125,8 @@ class Writer:
             if part.path in leave or (part.kind == "rollup" and is_old):
                 draft.drop(part)
         draft.add(new)
+        for table, day in retired:
+            draft.retire(table, day)
         after = self._seal(draft)
         draft.clear()
         return after.generation

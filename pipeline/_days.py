@@ -7,10 +7,32 @@ import polars as pl
 
 from analysis import Day
 from analysis._rollup import Bounds
+from ingest.identity import identity_of
+from pipeline._given import GivenDay
 from pipeline._windows import CUTS, Source, Window, windows_of
 
 #: Column that bounds of a rollup are of, by the column that windows are cut by.
 _BOUNDED = {"step": "step", "gpu_uuid": "time_ns"}
+
+
+def identity(days: Source | GivenDay) -> str:
+    """Return what stands for the rows of a day."""
+    return days.key if isinstance(days, GivenDay) else identity_of(days.parts)
+
+
+def rows_told(days: Source | GivenDay) -> int:
+    """Return the rows of a day, as far as its parts tell. [1]"""
+    if isinstance(days, GivenDay):
+        return days.rows
+    return sum(part.rows for part in days.parts)
+
+
+def opened(days: Source | GivenDay, day: str) -> tuple[Day, int]:
+    """Return a day as a rollup is given it, and its rows, about. [1]"""
+    if isinstance(days, GivenDay):
+        return Day(days.place.owner, day, days.read), days.rows
+    held = LakeDay.of(days)
+    return held.day(day), held.rows
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """Who owns raw rows, and whose are too many to be read at once."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -9,6 +9,7 @@ from ingest import reading
 from ingest.lake import Snapshot
 from ingest.manifest import Part
 from ingest.tables import Collectives, Kernels, Operations, StepTimings, Table
+from pipeline._given import GivenDay
 from pipeline.logs import Say, silence
 from pipeline.settings import BY_DAY_ROWS
 
@@ -24,11 +25,13 @@ class ByDay:
         rows: Rows of an owner from which they are. [1]
         owners: Owners whose rows are, however few, by table.
         say: Told of progress.
+        given: Days of such owners whose raw rows are in no lake.
     """
 
     rows: int = BY_DAY_ROWS
     owners: Mapping[type[Table], frozenset[str]] = field(default_factory=dict)
     say: Say = silence
+    given: Sequence[GivenDay] = ()
 
 
 def raw_parts(lake: Snapshot, table: type[Table]) -> list[Part]:

@@ -14,6 +14,7 @@ from ingest._schema import schema_of
 from ingest.lake import Snapshot
 from ingest.manifest import Part
 from ingest.tables import Table
+from pipeline._given import GivenDay
 from pipeline._heavy import Heavy, rows_of
 
 #: Runs whose rows are filled; None where all are.
@@ -37,6 +38,7 @@ class Work:
     frames: dict[type[Table], pl.LazyFrame] = field(default_factory=dict)
     masked: Collection[str] = ()
     heavy: Mapping[type[Table], Heavy] = field(default_factory=dict)
+    given: Sequence[GivenDay] = ()
 
     def parts_of(self, table: type[Table]) -> list[Part]:
         """Return the parts that a table has now."""

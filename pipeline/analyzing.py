@@ -68,7 +68,8 @@ def analyze(
     """
     refuse_unknown(overrides, analyses)
     before = snapshot(writer.root)
-    work = Work(before, writer.root, scope, heavy=heavy_of(before, analyses, by_day))
+    heavy = heavy_of(before, analyses, by_day)
+    work = Work(before, writer.root, scope, heavy=heavy, given=by_day.given)
     _tell(work, by_day)
     wrong = wrong_layouts(work.before)
     if wrong:

@@ -35,6 +35,7 @@ class Request:
         interval_s: Time between two samples of power; 0: none is written. [s]
         traces: Ranks with a trace. [1]
         trace: A real trace that theirs are made of.
+        rows_from_ns: From when on there are steps and power; None: from the start. [ns]
     """
 
     form: Format = "raw"
@@ -42,6 +43,7 @@ class Request:
     interval_s: float = 15.0
     traces: int = 0
     trace: Path | None = None
+    rows_from_ns: int | None = None
 
 
 def generate(
@@ -53,28 +55,53 @@ def generate(
         SettingError: If the folder of the run is there, or the time is none.
         OSError: If files cannot be written or read.
     """
-    target = folder / scenario.run_id
+    refuse_there(folder / scenario.run_id)
+    return write(scenario, folder, request, say)
+
+
+def refuse_there(target: Path) -> None:
+    """Refuse a folder of a run that has files.
+
+    Raises:
+        SettingError: If it has.
+    """
     if target.exists() and any(target.iterdir()):
         message = f"{target}: there already; name another folder, or remove it"
         raise SettingError(message)
+
+
+def write(
+    scenario: Scenario, folder: Path, request: Request, say: Callable[[str], None]
+) -> Written:
+    """Write a cluster's files, over those of their names.
+
+    Raises:
+        SettingError: If the time is none.
+        OSError: If files cannot be written or read.
+    """
     cluster = cluster_of(scenario)
-    span = _span(cluster, request.hours)
+    span = span_of(cluster, request.hours)
     options = RawOptions(
         steps=_KINDS[request.form],
         power=request.interval_s > 0,
         power_interval_ns=max(round(request.interval_s * 1e9), 1),
         traces=request.traces,
         trace=request.trace,
+        rows_from_ns=request.rows_from_ns,
     )
-    written = write_raw(target, cluster, span, options, say)
+    written = write_raw(folder / scenario.run_id, cluster, span, options, say)
     booked = written.booked if span[1] == cluster.until_ns else None
     truth = json.dumps(truth_of(cluster, booked), indent=2)
     (folder / "truth.json").write_text(f"{truth}\n", encoding="utf-8")
     return written
 
 
-def _span(cluster: Cluster, hours: float | None) -> tuple[int, int]:
-    """Return from when to when files are written. [ns]"""
+def span_of(cluster: Cluster, hours: float | None) -> tuple[int, int]:
+    """Return from when to when a cluster is generated. [ns]
+
+    Raises:
+        SettingError: If the time is none.
+    """
     begun = cluster.scenario.begun_ns
     if hours is None:
         return begun, cluster.until_ns

@@ -1,9 +1,13 @@
 """`gpuledger generate`: a synthetic cluster of known truth."""
 
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from pipeline.commands._shared import COMMON, DONE, Common, answer
+from pipeline.commands._shared import COMMON, DONE, PARTIAL, Common, answer
+
+if TYPE_CHECKING:
+    from ingest.synthetic.cluster.scenario import Scenario
+    from pipeline.generating import Request
 
 
 def generate(  # noqa: PLR0913 - options of a command
@@ -17,6 +21,8 @@ def generate(  # noqa: PLR0913 - options of a command
     interval: float = 15.0,
     traces: int = 0,
     trace: Path | None = None,
+    into: Path | None = None,
+    keep_raw: str = "0d",
     common: Common = COMMON,
 ) -> int:
     """Write the telemetry of a synthetic cluster, and the truth about it.
@@ -34,6 +40,11 @@ def generate(  # noqa: PLR0913 - options of a command
         interval: Seconds between two samples of power; 0: no power.
         traces: Ranks with a profiler trace.
         trace: A real trace that those are made of, moved in place and time.
+        into: A lake that is filled and analysed: old days are made in memory and kept
+            as rollups only; files are all others, and steps and power of the last days.
+            After a stop the same command goes on.
+        keep_raw: Days before the last whose steps and power are files and raw rows of
+            the lake, too, such as 1d; with --into.
         common: What every command takes.
     """
     from ingest.synthetic.cluster.scenario import load_scenario
@@ -41,6 +52,8 @@ def generate(  # noqa: PLR0913 - options of a command
 
     request = generating.Request(format, hours, interval, traces, trace)
     made = load_scenario(scenario, seed=seed, days=days)
+    if into is not None:
+        return _fill(made, folder, request, (into, keep_raw), common)
     done = generating.generate(made, folder, request, common.say)
     answer(
         f"{folder / made.run_id}: {done.steps:,} rows of steps, {done.power:,} samples"
@@ -48,3 +61,27 @@ def generate(  # noqa: PLR0913 - options of a command
         f" logs, {done.traces:,} traces; the truth is in {folder / 'truth.json'}"
     )
     return DONE
+
+
+def _fill(
+    made: "Scenario",
+    folder: Path,
+    request: "Request",
+    target: tuple[Path, str],
+    common: Common,
+) -> int:
+    """Generate into a lake."""
+    from pipeline import compacting, filling, settings
+
+    lake, keep_raw = target
+    keep = compacting.days_of(keep_raw)
+    in_force = settings.load(lake=lake)
+    into = filling.Target(in_force, keep)
+    done = filling.fill(made, folder, request, into, common.say)
+    for line in (*done.ingested.lines(), *done.analyzed.lines()):
+        common.say(line)
+    answer(
+        f"{lake}: {done.rows:,} rows of steps of {done.days:,} days as rollups; files"
+        f" are in {folder / made.run_id}; the truth is in {folder / 'truth.json'}"
+    )
+    return PARTIAL if done.ingested.is_partial else DONE

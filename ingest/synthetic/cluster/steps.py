@@ -14,7 +14,7 @@ from ingest.synthetic.cluster._step_frames import frame_of
 from ingest.synthetic.cluster.calendar import Attempt
 from ingest.synthetic.cluster.cluster import Cluster
 
-__all__ = ["StepWindow", "frame_of", "step_windows"]
+__all__ = ["StepWindow", "frame_of", "step_windows", "steps_within"]
 
 #: Steps of a window: of 16,384 ranks some four million rows.
 WINDOW_STEPS: Final = 250
@@ -71,7 +71,11 @@ class StepWindow:
 
 
 def step_windows(
-    cluster: Cluster, from_ns: int, to_ns: int, window_steps: int = WINDOW_STEPS
+    cluster: Cluster,
+    from_ns: int,
+    to_ns: int,
+    window_steps: int = WINDOW_STEPS,
+    bounds: tuple[int, int] | None = None,
 ) -> Iterator[StepWindow]:
     """Yield the steps that start in a time, in their order.
 
@@ -82,17 +86,30 @@ def step_windows(
         from_ns: Start of the time. [ns]
         to_ns: End of the time, not included. [ns]
         window_steps: Steps of a window at most. [1]
+        bounds: First and last step that are wanted; all without.
     """
     for attempt in cluster.attempts:
-        since = [-(-(at - attempt.begin_ns) // _US) for at in (from_ns, to_ns)]
-        low, high = (int(one) for one in np.searchsorted(attempt.clock.start, since))
-        if low == high:
+        low, high = steps_within(attempt, from_ns, to_ns)
+        if bounds is not None:
+            low = max(low, bounds[0] - attempt.first_step)
+            high = min(high, bounds[1] + 1 - attempt.first_step)
+        if low >= high:
             continue
         felt = felt_of(cluster, attempt)
         for first in range(low, high, window_steps):
             yield _window(
                 cluster, attempt, felt, (first, min(first + window_steps, high))
             )
+
+
+def steps_within(attempt: Attempt, from_ns: int, to_ns: int) -> tuple[int, int]:
+    """Return the first step of an attempt that starts in a time, and that after it.
+
+    They are counted from the attempt's own first step.
+    """
+    since = [-(-(at - attempt.begin_ns) // _US) for at in (from_ns, to_ns)]
+    low, high = (int(one) for one in np.searchsorted(attempt.clock.start, since))
+    return low, high
 
 
 def felt_of(cluster: Cluster, attempt: Attempt) -> Felt:

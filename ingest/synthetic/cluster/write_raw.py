@@ -42,6 +42,8 @@ class RawOptions:
         traces: Ranks that have a trace, spread over the run. [1]
         trace: A real trace that those of all ranks are made of; one is made without.
         trace_bytes: What each is to have before it is packed. [B]
+        rows_from_ns: From when on steps and power are written; None: from the start.
+            Checkpoints and accounts are of all the time. [ns]
     """
 
     steps: Kind = "jsonl"
@@ -50,6 +52,7 @@ class RawOptions:
     traces: int = 0
     trace: Path | None = None
     trace_bytes: int = 20_000_000
+    rows_from_ns: int | None = None
 
 
 @dataclass(slots=True)
@@ -88,15 +91,21 @@ def write_raw(
     write_slurm(folder / "slurm", cluster, span_ns[1])
     written = Written(log_lines=write_logs(folder / "logs", cluster, span_ns))
     first = None
+    since = span_ns[0] if options.rows_from_ns is None else options.rows_from_ns
     with tempfile.TemporaryDirectory(dir=folder, prefix=".power-") as spool:
         kept = Path(spool)
-        recorder = PowerRecorder(cluster, span_ns, kept, options.power_interval_ns)
+        recorder = PowerRecorder(
+            cluster, (since, span_ns[1]), kept, options.power_interval_ns
+        )
         logs = StepLogs(folder / "steps", cluster, options.steps)
         saves = CheckpointLog()
-        for window in step_windows(cluster, *span_ns):
-            written.steps += logs.take(window)
+        for window in _windows(cluster, span_ns, since):
             saves.take(window)
             written.booked.append(book_steps(window))
+            if window.start[0, 0] < since:
+                say(f"attempt {window.attempt.number}, step {window.first_step:,}")
+                continue
+            written.steps += logs.take(window)
             if options.power:
                 recorder.take(window)
             first = first or window
@@ -107,6 +116,14 @@ def write_raw(
     if options.traces and first is not None:
         written.traces = _write_traces(folder / "traces", cluster, first, options)
     return written
+
+
+def _windows(
+    cluster: Cluster, span_ns: tuple[int, int], since: int
+) -> Iterator[StepWindow]:
+    """Yield the steps of all the time, none of a window on both sides of a moment."""
+    yield from step_windows(cluster, span_ns[0], since)
+    yield from step_windows(cluster, since, span_ns[1])
 
 
 def _write_power(

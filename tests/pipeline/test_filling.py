@@ -1,0 +1,135 @@
+"""Clusters generated into a lake day by day, beside those that were written first."""
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+from analysis import RESULTS
+from analysis.attempts import Attempts
+from analysis.lost_time import LostTime
+from analysis.rank_hours import RankHours
+from analysis.step_rollups import StepRollups
+from analysis.straggler_days import StragglerDaysSpells
+from analysis.stragglers import StragglerRanks
+from ingest.discovery import Options
+from ingest.errors import SettingError
+from ingest.lake import snapshot
+from ingest.synthetic.cluster.scenario import Scenario, load_scenario
+from ingest.tables import StepTimings, Table
+from pipeline import steps
+from pipeline.filling import Target, fill
+from pipeline.generating import Request, generate
+from pipeline.logs import silence
+from pipeline.orders import Order
+from pipeline.settings import Settings
+
+REQUEST = Request(form="parquet", interval_s=0)
+
+
+@pytest.fixture(scope="module")
+def sample() -> Scenario:
+    return load_scenario("sample")
+
+
+def settings(lake: Path, keep_raw: str | None = None) -> Settings:
+    return Settings(lake=lake, by_day_rows=0, jobs=1, keep_raw=keep_raw)
+
+
+def read(lake: Path, table: type[Table]) -> pl.DataFrame:
+    return snapshot(lake).scan(table).collect().sort(table.key)
+
+
+@pytest.fixture(scope="module")
+def filled(sample: Scenario, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A lake of three days: two as rollups, the last one with its rows."""
+    folder = tmp_path_factory.mktemp("filled")
+    target = Target(settings(folder / "lake"), 0)
+    fill(sample, folder, REQUEST, target, silence)
+    return folder / "lake"
+
+
+@pytest.fixture(scope="module")
+def written(sample: Scenario, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same of files: ingested, condensed by day, old days retired."""
+    folder = tmp_path_factory.mktemp("written")
+    generate(sample, folder, REQUEST, silence)
+    lake = folder / "lake"
+    order = Order((folder / sample.run_id,), Options(), None, compacts=True)
+    in_force = settings(lake, keep_raw="0d")
+    steps.main_job(in_force, order, steps.stage_in_threads(1), silence)
+    return lake
+
+
+def test_a_made_day_is_the_same_as_one_of_files(filled: Path, written: Path) -> None:
+    days = {table: read(filled, table) for table in (StepRollups, RankHours)}
+    for table, rows in days.items():
+        assert rows.height
+        assert_frame_equal(rows, read(written, table))
+
+
+def test_every_answer_is_the_same(filled: Path, written: Path) -> None:
+    """All result tables: no analysis tells a made day from one of files."""
+    for table in RESULTS:
+        one, other = read(filled, table), read(written, table)
+        assert_frame_equal(one, other, check_row_order=False)
+    for found in (Attempts, LostTime, StragglerDaysSpells, StragglerRanks):
+        assert read(filled, found).height
+
+
+def test_old_days_have_no_rows_and_get_none(
+    filled: Path, sample: Scenario, tmp_path: Path
+) -> None:
+    lake = snapshot(filled)
+    days = ["2026-03-02", "2026-03-03", "2026-03-04"]
+    assert {part.day for part in lake.parts(StepTimings)} == {days[2]}
+    assert sorted(lake.manifest.retired_days) == [
+        ("step_timings", days[0]),
+        ("step_timings", days[1]),
+    ]
+    assert [part.day for part in lake.parts(StepRollups)] == days
+
+
+class Stopped(Exception):
+    """Stands for a kill."""
+
+
+def test_a_fill_that_was_stopped_goes_on(
+    filled: Path, sample: Scenario, tmp_path: Path
+) -> None:
+    """Stopped after each day in turn: what was there is not made again."""
+    target = Target(settings(tmp_path / "lake"), 0)
+    said: list[str] = []
+    stops = iter(range(1, 9))
+
+    def stop_after_a_day(line: str) -> None:
+        if "M rows/s" in line and "days" in line:
+            said.append(line)
+            if next(stops, None):
+                raise Stopped
+
+    for _ in range(9):
+        try:
+            fill(sample, tmp_path, REQUEST, target, stop_after_a_day)
+            break
+        except Stopped:
+            continue
+    assert len(said) == len({line.partition(":")[0] for line in said}) == 6
+    for table in (
+        StepRollups,
+        RankHours,
+        StragglerDaysSpells,
+        StragglerRanks,
+        LostTime,
+    ):
+        assert_frame_equal(read(tmp_path / "lake", table), read(filled, table))
+
+
+def test_files_of_others_are_left_alone(sample: Scenario, tmp_path: Path) -> None:
+    (tmp_path / sample.run_id).mkdir()
+    (tmp_path / sample.run_id / "any").touch()
+    target = Target(settings(tmp_path / "lake"), 0)
+    with pytest.raises(SettingError, match="there already"):
+        fill(sample, tmp_path, REQUEST, target, silence)
+    assert [one.name for one in (tmp_path / sample.run_id).iterdir()] == ["any"]
