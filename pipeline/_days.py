@@ -1,6 +1,6 @@
 """Days of a lake, as rollups read them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import polars as pl
@@ -8,6 +8,7 @@ import polars as pl
 from analysis import Day
 from analysis._rollup import Bounds
 from ingest.identity import identity_of
+from pipeline._ahead import watched
 from pipeline._given import GivenDay
 from pipeline._windows import CUTS, Source, Window, windows_of
 
@@ -27,12 +28,20 @@ def rows_told(days: Source | GivenDay) -> int:
     return sum(part.rows for part in days.parts)
 
 
-def opened(days: Source | GivenDay, day: str) -> tuple[Day, int]:
-    """Return a day as a rollup is given it, and its rows, about. [1]"""
+def opened(
+    days: Source | GivenDay, day: str, seen: Callable[[int], None]
+) -> tuple[Day, int]:
+    """Return a day as a rollup is given it, and its rows, about. [1]
+
+    Args:
+        days: The rows.
+        day: UTC day, as YYYY-MM-DD.
+        seen: Told of the rows that the rollup is done with.
+    """
     if isinstance(days, GivenDay):
-        return Day(days.place.owner, day, days.read), days.rows
+        return Day(days.place.owner, day, watched(days.read, seen)), days.rows
     held = LakeDay.of(days)
-    return held.day(day), held.rows
+    return Day(days.owner, day, watched(held.read, seen)), held.rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +65,6 @@ class LakeDay:
     def rows(self) -> int:
         """Rows of the day, about. [1]"""
         return sum(window.rows for window in self.windows)
-
-    def day(self, day: str) -> Day:
-        """Return it as a rollup is given it."""
-        return Day(self.source.owner, day, self.read)
 
     def read(
         self, columns: Sequence[str], bounds: Bounds | None = None

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from analysis import Rollup
@@ -123,14 +123,21 @@ class Rolling:
         """Condense days, one after the other, and tell of each."""
         pace = Pace(sum(rows_told(source) for _, source in due))
         for number, (place, source) in enumerate(due, 1):
-            rows = self._roll_day(place, source, work)
             name = f"{self.rollup.name} of {place.owner}, {place.day}"
+
+            def seen(rows: int, name: str = name) -> None:
+                if line := pace.within(rows):
+                    self.say(f"{name}: {line}")
+
+            rows = self._roll_day(place, source, work, seen)
             left = f"{number} of {len(due)} days"
             self.say(f"{name}: {pace.told(rows, rows_told(source))}, {left}")
 
-    def _roll_day(self, place: Place, source: _Rows, work: Work) -> int:
+    def _roll_day(
+        self, place: Place, source: _Rows, work: Work, seen: Callable[[int], None]
+    ) -> int:
         context = context_of(self.rollup, place, work)
-        day, rows = opened(source, place.day)
+        day, rows = opened(source, place.day, seen)
         results = self.rollup.compute(day, context.frames, self.thresholds)
         key = self._key(source, context)
         root = self.writer.root

@@ -1,5 +1,7 @@
 """Clusters generated into a lake day by day, beside those that were written first."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import polars as pl
@@ -16,14 +18,20 @@ from analysis.stragglers import StragglerRanks
 from ingest.discovery import Options
 from ingest.errors import SettingError
 from ingest.lake import snapshot
-from ingest.synthetic.cluster.scenario import Scenario, load_scenario
+from ingest.synthetic.cluster.cluster import cluster_of
+from ingest.synthetic.cluster.scenario import Fleet, Layout, Scenario, load_scenario
+from ingest.synthetic.cluster.steps import frame_of, step_windows
 from ingest.tables import StepTimings, Table
+from ingest.times import DAY_NS
+from pipeline import settings as known
 from pipeline import steps
-from pipeline.filling import Target, fill
+from pipeline.filling import Target, fill, given_days
 from pipeline.generating import Request, generate
 from pipeline.logs import silence
 from pipeline.orders import Order
 from pipeline.settings import Settings
+
+TINY = Scenario(run_id="tiny", fleet=Fleet(hosts=1), layout=Layout(tp=8, dp=1))
 
 REQUEST = Request(form="parquet", interval_s=0)
 
@@ -34,7 +42,7 @@ def sample() -> Scenario:
 
 
 def settings(lake: Path, keep_raw: str | None = None) -> Settings:
-    return Settings(lake=lake, by_day_rows=0, jobs=1, keep_raw=keep_raw)
+    return known.load(lake=lake, by_day_rows=0, jobs=1, keep_raw=keep_raw)
 
 
 def read(lake: Path, table: type[Table]) -> pl.DataFrame:
@@ -62,6 +70,7 @@ def written(sample: Scenario, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return lake
 
 
+@pytest.mark.slow
 def test_a_made_day_is_the_same_as_one_of_files(filled: Path, written: Path) -> None:
     days = {table: read(filled, table) for table in (StepRollups, RankHours)}
     for table, rows in days.items():
@@ -69,6 +78,7 @@ def test_a_made_day_is_the_same_as_one_of_files(filled: Path, written: Path) -> 
         assert_frame_equal(rows, read(written, table))
 
 
+@pytest.mark.slow
 def test_every_answer_is_the_same(filled: Path, written: Path) -> None:
     """All result tables: no analysis tells a made day from one of files."""
     for table in RESULTS:
@@ -78,6 +88,7 @@ def test_every_answer_is_the_same(filled: Path, written: Path) -> None:
         assert read(filled, found).height
 
 
+@pytest.mark.slow
 def test_old_days_have_no_rows_and_get_none(
     filled: Path, sample: Scenario, tmp_path: Path
 ) -> None:
@@ -91,14 +102,15 @@ def test_old_days_have_no_rows_and_get_none(
     assert [part.day for part in lake.parts(StepRollups)] == days
 
 
-class Stopped(Exception):
+class StoppedError(Exception):
     """Stands for a kill."""
 
 
+@pytest.mark.slow
 def test_a_fill_that_was_stopped_goes_on(
     filled: Path, sample: Scenario, tmp_path: Path
 ) -> None:
-    """Stopped after each day in turn: what was there is not made again."""
+    """StoppedError after each day in turn: what was there is not made again."""
     target = Target(settings(tmp_path / "lake"), 0)
     said: list[str] = []
     stops = iter(range(1, 9))
@@ -107,13 +119,13 @@ def test_a_fill_that_was_stopped_goes_on(
         if "M rows/s" in line and "days" in line:
             said.append(line)
             if next(stops, None):
-                raise Stopped
+                raise StoppedError
 
     for _ in range(9):
         try:
             fill(sample, tmp_path, REQUEST, target, stop_after_a_day)
             break
-        except Stopped:
+        except StoppedError:
             continue
     assert len(said) == len({line.partition(":")[0] for line in said}) == 6
     for table in (
@@ -124,6 +136,45 @@ def test_a_fill_that_was_stopped_goes_on(
         LostTime,
     ):
         assert_frame_equal(read(tmp_path / "lake", table), read(filled, table))
+
+
+@pytest.mark.slow
+def test_a_fill_that_was_killed_goes_on(filled: Path, tmp_path: Path) -> None:
+    """Killed at once after the first day, while the second one is condensed."""
+    lake = tmp_path / "lake"
+    tokens = ["generate", "sample", str(tmp_path), "--interval", "0"]
+    python = [sys.executable, "-c", "from pipeline.cli import main; main()"]
+    command = [*python, *tokens, "--into", str(lake)]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as killed:
+        assert killed.stderr is not None
+        told = (line for line in killed.stderr if "1 of 3 days" in line)
+        assert next(told)
+        killed.kill()
+    before = {part.path for part in snapshot(lake).parts(StepRollups)}
+    assert before
+    again = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert again.returncode == 0, again.stderr
+    assert "step_rollups of sample, 2026-03-02" not in again.stderr
+    assert before <= {part.path for part in snapshot(lake).parts(StepRollups)}
+    for table in RESULTS:
+        one, other = read(lake, table), read(filled, table)
+        assert_frame_equal(one, other, check_row_order=False)
+
+
+def test_a_day_is_read_in_windows_and_by_steps() -> None:
+    """Days together are all steps; bounds give the rows with those steps, no others."""
+    cluster = cluster_of(TINY)
+    begun = TINY.begun_ns
+    days = [*given_days(cluster, begun, begun + 2 * DAY_NS)]
+    made = pl.concat(map(frame_of, step_windows(cluster, begun, begun + 2 * DAY_NS)))
+    names = ["attempt", "step", "rank", "start_ns", "wait_ns"]
+    whole = pl.concat([rows for day in days for rows in day.read(names, None)])
+    assert_frame_equal(whole, made.select(names))
+    assert sum(day.rows for day in days) == made.height
+    bounds = (int(whole["step"].min()) + 7, int(whole["step"].min()) + 9)  # type: ignore[arg-type]
+    some = pl.concat(days[0].read(names, bounds))
+    assert_frame_equal(some, whole.filter(pl.col("step").is_between(*bounds)))
+    assert some["step"].n_unique() == 3
 
 
 def test_files_of_others_are_left_alone(sample: Scenario, tmp_path: Path) -> None:
