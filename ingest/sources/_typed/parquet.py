@@ -123,5 +123,8 @@ def _check_types(
 def _wanted(dtype: pl.DataType, found: pa.DataType) -> tuple[str, bool]:
     if dtype.is_integer():
         return "int64", bool(pa.types.is_integer(found))
+    if dtype.is_float():
+        is_number = pa.types.is_floating(found) or pa.types.is_integer(found)
+        return "double", bool(is_number)
     text = found.value_type if pa.types.is_dictionary(found) else found
     return "string", bool(pa.types.is_string(text) or pa.types.is_large_string(text))

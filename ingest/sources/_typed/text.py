@@ -121,5 +121,7 @@ def _row_type(types: Mapping[str, pl.DataType]) -> type[msgspec.Struct]:
         if dtype.is_integer():
             end = 2 ** _BITS[dtype]
             kind = Annotated[int, msgspec.Meta(ge=-end, le=end - 1)]
+        elif dtype.is_float():
+            kind = float
         fields.append((name, kind | None, None))
     return msgspec.defstruct("Row", fields, gc=False)
