@@ -18,6 +18,7 @@ from analysis._power_roll_lots import Holders, Lot, lot_of
 from analysis._power_roll_results import Part, named, results
 from analysis._power_sensor import grid_of
 from analysis._rollup import Day
+from analysis._threads import ahead
 
 #: Columns that are read.
 COLUMNS: Final = (
@@ -47,7 +48,7 @@ def roll(day: Day, frames: Frames, thresholds: Thresholds) -> Results:
     bridges, holders = bridges_of(thresholds), Holders.of(frames)
     grids: Grids = {}
     crowd, parts, fleet = Crowd(), list[Part](), NOTHING
-    for window in day.read(COLUMNS, None):
+    for window in ahead(day.read(COLUMNS, None)):
         samples, devices = _devices(window)
         if devices.is_empty():
             continue

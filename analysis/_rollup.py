@@ -17,6 +17,10 @@ Bounds = tuple[int, int]
 ReadWindows = Callable[[Sequence[str], Bounds | None], Iterator[pl.DataFrame]]
 
 
+#: Windows that are worked on at once where nobody said otherwise. [1]
+JOBS: Final = 2
+
+
 @dataclass(frozen=True, slots=True)
 class Day:
     """Raw rows of one owner and one UTC day, read a window at a time.
@@ -30,11 +34,14 @@ class Day:
         day: UTC day, as YYYY-MM-DD.
         read: Reads the rows. Bounds are those of `step` for steps, and of `time_ns`
             for samples of power.
+        jobs: Windows that may be worked on at once; what is kept of them must not
+            depend on it. [1]
     """
 
     owner: str
     day: str
     read: ReadWindows
+    jobs: int = JOBS
 
 
 #: Column that bounds are of, by whether a table has it: steps, and samples.

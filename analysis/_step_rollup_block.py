@@ -73,6 +73,8 @@ class Block:
         is_alike: Which steps have those ranks.
         start_ns: Starts, steps by ranks. [ns]
         duration_ns: Wall times. [ns]
+        end_ns: Ends, over all steps that a row averages over. [ns]
+        work_ns: Own work of each rank; None where no wait is told. [ns]
         step_count: Steps that each row averages over.
         told: The parts of each, and tokens.
         words: wait_scope and clock, which are those of all rows.
@@ -84,24 +86,11 @@ class Block:
     is_alike: np.ndarray
     start_ns: Matrix
     duration_ns: Matrix
+    end_ns: Matrix
+    work_ns: Matrix | None
     step_count: int
     told: dict[str, Told]
     words: dict[str, str | None]
-
-    @property
-    def end_ns(self) -> Matrix:
-        """Ends, over all steps that a row averages over. [ns]"""
-        ends: Matrix = self.start_ns + self.duration_ns * self.step_count
-        return ends
-
-    def work_ns(self) -> Matrix | None:
-        """Own work of each rank; None where no wait is told. [ns]"""
-        waits = self.told["wait_ns"].values
-        if waits is None:
-            return None
-        work: Matrix = self.duration_ns - waits
-        np.maximum(work, 0, out=work)
-        return work
 
 
 def part_blocks(window: pl.DataFrame) -> tuple[Block | None, pl.DataFrame]:
@@ -186,15 +175,27 @@ def _block(window: pl.DataFrame, size: int) -> Block:
         known = window[name].is_not_null().to_numpy().reshape(shape)
         return Told(values, known)
 
-    ranks = matrix("rank")
+    ranks, start_ns, duration_ns = map(matrix, ("rank", "start_ns", "duration_ns"))
+    step_count = int(window["step_count"][0] or 1)
+    parts = {name: told(name) for name in (*PARTS, "tokens")}
     return Block(
         attempt=window["attempt"][0],
         steps=matrix("step")[:, 0].copy(),
         ranks=ranks[0].copy(),
         is_alike=(ranks == ranks[0]).all(axis=1),
-        start_ns=matrix("start_ns"),
-        duration_ns=matrix("duration_ns"),
-        step_count=int(window["step_count"][0] or 1),
-        told={name: told(name) for name in (*PARTS, "tokens")},
+        start_ns=start_ns,
+        duration_ns=duration_ns,
+        end_ns=start_ns + (duration_ns * step_count if step_count > 1 else duration_ns),
+        work_ns=_own_work(duration_ns, parts["wait_ns"].values),
+        step_count=step_count,
+        told=parts,
         words={name: window[name][0] for name in ("wait_scope", "clock")},
     )
+
+
+def _own_work(duration_ns: Matrix, wait_ns: Matrix | None) -> Matrix | None:
+    if wait_ns is None:
+        return None
+    work: Matrix = duration_ns - wait_ns
+    np.maximum(work, 0, out=work)
+    return work

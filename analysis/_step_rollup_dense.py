@@ -58,7 +58,7 @@ def _stalled(block: Block, ratio: float) -> pl.Series:
 
 def _own_work(block: Block) -> list[tuple[str, pl.Series]]:
     """Return the slowest own work of each step, its rank, and the median."""
-    work = block.work_ns()
+    work = block.work_ns
     if work is None:
         nothing = pl.Series([None], dtype=pl.Int64)
         rank = pl.Series([None], dtype=pl.Int32)
@@ -82,7 +82,7 @@ def block_hours(block: Block, hours: Hours) -> np.ndarray:
     left: np.ndarray = block.start_ns.max(axis=1) // HOUR_NS != first
     numbers = np.where(left, -1, first)
     edges = np.flatnonzero(np.diff(numbers)) + 1
-    work, ends = block.work_ns(), block.end_ns
+    work, ends = block.work_ns, block.end_ns
     for begin, end in zip([0, *edges], [*edges, len(numbers)], strict=True):
         if numbers[begin] < 0:
             continue

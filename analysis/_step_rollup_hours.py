@@ -77,6 +77,13 @@ class Hours:
         """Hold own work of an hour: of ranks side by side, or a rank in each row."""
         self._work.setdefault(hour, []).append(work)
 
+    def take(self, others: "Hours") -> None:
+        """Take over what others have, none of whose hours is closed."""
+        for sums in others._sums:
+            self.add(sums)
+        for hour, pieces in others._work.items():
+            self._work.setdefault(hour, []).extend(pieces)
+
     def close_before(self, attempt: int | None, hour_ns: int) -> None:
         """Close the hours of which no step will come: those before one. [ns]"""
         for hour in list(self._work):

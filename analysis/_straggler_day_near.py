@@ -13,13 +13,13 @@ from analysis._straggler_day_pieces import (
     COLUMNS,
     Piece,
     by_attempt,
-    in_threads,
     piece_of,
     told,
 )
 from analysis._straggler_day_rows import PARTS, Near, Seated, of_rows
 from analysis._straggler_day_slow import of_grid
 from analysis._straggler_middle import Whole
+from analysis._threads import in_threads
 
 #: Blocks between two stretches that are read with them.
 _GAP: Final = 6
@@ -52,7 +52,7 @@ class DaySteps:
         def compared(piece: Piece) -> Near:
             return self._compared(piece, ranks)
 
-        yield from in_threads(compared, self._pieces(bounds))
+        yield from in_threads(compared, self._pieces(bounds), self.day.jobs)
 
     def _compared(self, piece: Piece, ranks: Whole) -> Near:
         grid = grid_of(piece)

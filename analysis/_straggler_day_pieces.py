@@ -1,10 +1,8 @@
 """The steps of one run and day, in pieces of whole blocks of an attempt."""
 
-from collections import deque
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Final, TypeVar
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -25,12 +23,6 @@ COLUMNS: Final = (
     "wait_scope",
     "scope",
 )
-
-#: Pieces that are compared at the same time.
-_AT_ONCE: Final = 2
-
-P = TypeVar("P")
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,15 +150,3 @@ def piece_of(rows: pl.DataFrame, attempt: int, number: int) -> Piece:
     inner = np.flatnonzero(step[1:] != step[:-1]) + 1
     starts = np.concatenate([[0], inner, [len(step)]]).astype(np.int64)
     return Piece(rows, attempt, number, step[starts[:-1]].astype(np.int64), starts)
-
-
-def in_threads(work: Callable[[P], T], every: Iterator[P]) -> Iterator[T]:
-    """Yield what comes of pieces, in their order, while the next one is read."""
-    with ThreadPoolExecutor(_AT_ONCE) as threads:
-        waiting: deque[Future[T]] = deque()
-        for piece in every:
-            waiting.append(threads.submit(work, piece))
-            if len(waiting) >= _AT_ONCE:
-                yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()

@@ -17,7 +17,7 @@ from analysis._straggler_day_general import compare_rows
 from analysis._straggler_day_grid import Places
 from analysis._straggler_day_near import DaySteps
 from analysis._straggler_day_pass import TOTALS, UNITS, Compared, Ready, compare
-from analysis._straggler_day_pieces import in_threads, pieces
+from analysis._straggler_day_pieces import pieces
 from analysis._straggler_day_rows import Seated
 from analysis._straggler_day_stats import may_be_slow, statistics_of
 from analysis._straggler_day_tiles import Sizes
@@ -30,6 +30,7 @@ from analysis._straggler_spells import find_spells
 from analysis._straggler_stretches import WINDOW_BLOCKS
 from analysis._straggler_tests import judge_statistics
 from analysis._straggler_things import NAME, cover_ranks, parts_of
+from analysis._threads import in_threads
 from analysis._unlike_traces import of_one_run
 from analysis.attempts import Attempts
 from analysis.gpus import Gpus
@@ -136,7 +137,7 @@ def _compared(
         return compare(ready, places[attempt], sizes, general)
 
     every = map(Ready.of, pieces(day, attempts, sizes.unit, unseen))
-    return list(in_threads(of_piece, every))
+    return list(in_threads(of_piece, every, day.jobs))
 
 
 def _units(compared: list[Compared], run_id: str) -> pl.DataFrame:

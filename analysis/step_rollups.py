@@ -1,6 +1,7 @@
 """Steps of large runs, condensed a day at a time: over ranks, and over hours."""
 
-from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar, Final
 
 import polars as pl
@@ -13,6 +14,7 @@ from analysis._step_rollup_dense import block_hours, block_rows, block_steps
 from analysis._step_rollup_hours import Hours, hold_rows, row_sums
 from analysis._step_rollup_means import mean_steps
 from analysis._step_rollup_rows import number_occurrences, step_sums
+from analysis._threads import in_threads
 from analysis.rank_hours import RankHours
 from ingest.tables import StepTimings, Table
 from ingest.tables import _columns as c
@@ -103,14 +105,12 @@ def roll_steps(day: Day, stall_ratio: float = STALL_RATIO) -> Results:
     """
     steps: list[pl.DataFrame] = [StepRollups.create_empty().drop("run_id")]
     hours = Hours()
-    for window in day.read(COLUMNS, None):
-        rows = _told(window)
-        if rows.is_empty():
-            continue
-        first_ns = int(rows["start_ns"].min())  # type: ignore[arg-type]
-        hours.close_before(rows["attempt"][0], first_ns // HOUR_NS * HOUR_NS)
-        found = _condensed(rows, hours, stall_ratio)
-        steps += [one.select(steps[0].columns) for one in found]
+    windows = (told for told in map(_told, day.read(COLUMNS, None)) if told.height)
+    work = partial(_condensed, stall_ratio=stall_ratio)
+    for found in in_threads(work, windows, day.jobs):
+        hours.close_before(found.attempt, found.first_ns // HOUR_NS * HOUR_NS)
+        hours.take(found.hours)
+        steps += [one.select(steps[0].columns) for one in found.steps]
     run = pl.lit(day.owner).alias("run_id")
     return {
         StepRollups: pl.concat(steps).select(run, pl.all()).sort(StepRollups.key),
@@ -118,20 +118,38 @@ def roll_steps(day: Day, stall_ratio: float = STALL_RATIO) -> Results:
     }
 
 
-def _condensed(
-    rows: pl.DataFrame, hours: Hours, stall_ratio: float
-) -> Iterator[pl.DataFrame]:
-    """Yield the steps of a window over their ranks, and add to the hours."""
+@dataclass(frozen=True, slots=True)
+class _Window:
+    """What is kept of a window.
+
+    Attributes:
+        attempt: Its attempt.
+        first_ns: Start of its first step. [ns]
+        steps: Its steps over their ranks.
+        hours: What ranks did in it.
+    """
+
+    attempt: int | None
+    first_ns: int
+    steps: list[pl.DataFrame]
+    hours: Hours
+
+
+def _condensed(rows: pl.DataFrame, stall_ratio: float) -> _Window:
+    """Bring the ranks of each step of a window together, and the steps of each rank."""
+    first_ns = int(rows["start_ns"].min())  # type: ignore[arg-type]
+    found = _Window(rows["attempt"][0], first_ns, [], Hours())
     block, others = part_blocks(rows)
     if block is not None:
-        yield block_steps(block, stall_ratio)
-        left = block_hours(block, hours)
+        found.steps.append(block_steps(block, stall_ratio))
+        left = block_hours(block, found.hours)
         if left.any():
-            _add_rows(with_ends(block_rows(block, left)), hours)
+            _add_rows(with_ends(block_rows(block, left)), found.hours)
     if others.height:
         counted = number_occurrences(with_ends(others))
-        yield step_sums(counted, stall_ratio)
-        _add_rows(counted.filter(pl.col("scope") == "rank"), hours)
+        found.steps.append(step_sums(counted, stall_ratio))
+        _add_rows(counted.filter(pl.col("scope") == "rank"), found.hours)
+    return found
 
 
 def _add_rows(rows: pl.DataFrame, hours: Hours) -> None:

@@ -2,13 +2,13 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import polars as pl
 
 from analysis import Day
-from analysis._rollup import Bounds
+from analysis._rollup import Bounds, ReadWindows
 from ingest.identity import identity_of
-from pipeline._ahead import watched
 from pipeline._given import GivenDay
 from pipeline._windows import CUTS, Source, Window, windows_of
 
@@ -42,6 +42,29 @@ def opened(
         return Day(days.place.owner, day, watched(days.read, seen)), days.rows
     held = LakeDay.of(days)
     return Day(days.owner, day, watched(held.read, seen)), held.rows
+
+
+def watched(read: ReadWindows, seen: Callable[[int], None]) -> ReadWindows:
+    """Return a way to read windows that tells how many rows were worked on.
+
+    Args:
+        read: Reads the windows.
+        seen: Told of the rows of each, once the next one is asked for. Rows that are
+            looked up again, within bounds, do not count.
+    """
+    return partial(_watched, read, seen)
+
+
+def _watched(
+    read: ReadWindows,
+    seen: Callable[[int], None],
+    columns: Sequence[str],
+    bounds: Bounds | None = None,
+) -> Iterator[pl.DataFrame]:
+    for window in read(columns, bounds):
+        yield window
+        if bounds is None:
+            seen(window.height)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 import polars as pl
 import pytest
 
-from pipeline._ahead import ahead, watched
+from analysis._threads import ahead, in_threads
+from pipeline._days import watched
 from pipeline._pace import Pace
 
 
@@ -84,3 +85,16 @@ def test_a_long_piece_is_told_of_every_some_seconds(
     assert told == "50 of 100 rows (0.0 M rows/s), 10 s left"
     assert pace.within(1) is None
     assert "0 s left" in pace.told(100, 100)
+
+
+def test_pieces_that_are_worked_on_at_once_keep_their_order() -> None:
+    """The first piece ends only when the second has begun: both are worked on."""
+    second = threading.Event()
+
+    def work(number: int) -> int:
+        if number == 1:
+            second.set()
+        return number * 10 if number or second.wait(timeout=10) else -1
+
+    assert list(in_threads(work, iter(range(5)), 2)) == [0, 10, 20, 30, 40]
+    assert list(in_threads(work, iter([0]), 1)) == [0]
