@@ -8,7 +8,7 @@ import polars as pl
 from ingest import files
 from ingest.sources import SOURCES, Head, Reading, power_table
 from ingest.tables import PowerSamples
-from tests.ingest.readings import reading, refused, repairs, rows
+from tests.ingest.readings import reading
 
 ROW = {"gpu_uuid": "GPU-1", "time_ns": 10**18, "power_average_w": 600.0}
 

@@ -8,15 +8,16 @@ import pytest
 from ingest.errors import SettingError
 from ingest.synthetic.cluster.scenario import Fleet, Layout, Scenario
 from pipeline.cli import run_tokens
-from pipeline.generating import Request, generate
+from pipeline.generating import Format, Request, generate
 from pipeline.logs import silence
 from pipeline.querying import rows_of
 
 SMALL = Scenario(run_id="small", fleet=Fleet(hosts=2), layout=Layout(tp=8, dp=2))
 
 
-def test_what_is_generated_is_ingested_whole(tmp_path: Path) -> None:
-    written = generate(SMALL, tmp_path, Request(hours=0.5, traces=1), silence)
+@pytest.mark.parametrize("form", ["raw", "parquet"])
+def test_what_is_generated_is_ingested_whole(tmp_path: Path, form: Format) -> None:
+    written = generate(SMALL, tmp_path, Request(form, hours=0.5, traces=1), silence)
     truth = json.loads((tmp_path / "truth.json").read_text())
     assert truth["fleet"]["ranks"] == 16
     lake = tmp_path / "lake"
