@@ -4,6 +4,7 @@ from typing import Final
 
 from ingest.sources import (
     amd_smi,
+    checkpoint_table,
     codecarbon,
     console,
     data_reads,
@@ -110,6 +111,7 @@ SOURCES: Final[tuple[Source, ...]] = (
     straggler_trace.SOURCE,
     data_reads.SOURCE,
     power_table.SOURCE,
+    checkpoint_table.SOURCE,
     step_table.SOURCE,
     fabric_manager.SOURCE,
     console.SOURCE,

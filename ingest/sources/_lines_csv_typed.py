@@ -30,7 +30,7 @@ def typed_cells(
     Args:
         block: The lines.
         names: Names of all columns, in their order.
-        types: Types of those that are wanted; text or whole numbers.
+        types: Types of those that are wanted; text or numbers.
         has_header: Whether the first line is no row.
     """
     data = block.data.partition(b"\n")[2] if has_header else block.data

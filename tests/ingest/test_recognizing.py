@@ -18,7 +18,11 @@ WORDS = (
 )
 
 #: Sources of which the first is the more particular one, and is tried first.
-ORDERED = {("dcgm-exporter", "prometheus-text"), ("rocprof", "kineto")}
+ORDERED = {
+    ("dcgm-exporter", "prometheus-text"),
+    ("rocprof", "kineto"),
+    ("checkpoint-table", "step-table"),
+}
 
 SAMPLES = sorted(
     path

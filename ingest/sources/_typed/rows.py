@@ -11,6 +11,7 @@ from ingest.sources._source import Batch, Reading, Refusal
 from ingest.sources._typed.shape import Shape
 
 _RUN: Final = "run_id"
+_CLUSTER: Final = "cluster"
 
 
 def batch(
@@ -91,9 +92,10 @@ def _kind(dtype: pl.DataType) -> str:
 
 
 def _complete(rows: pl.DataFrame, shape: Shape, reading: Reading) -> pl.DataFrame:
-    """Add the run, and what the file left out.
+    """Add the run or the cluster, and what the file left out.
 
-    The run of a run card wins over the data, the data over the other ways to name one.
+    The run of a run card wins over the data, the data over the other ways to name one;
+    the cluster of the data wins over any other.
     """
     types = shape.types
     defaults = [
@@ -104,7 +106,16 @@ def _complete(rows: pl.DataFrame, shape: Shape, reading: Reading) -> pl.DataFram
     ]
     places = {PLACE, *PLACE_NUMBERS}
     kept = [name for name in rows.columns if name in types or name in places]
-    return rows.select(kept).with_columns(*_run(rows, shape, reading), *defaults)
+    owners = (*_run(rows, shape, reading), *_cluster(rows, shape, reading))
+    return rows.select(kept).with_columns(*owners, *defaults)
+
+
+def _cluster(rows: pl.DataFrame, shape: Shape, reading: Reading) -> list[pl.Expr]:
+    if _CLUSTER not in shape.types:
+        return []
+    if _CLUSTER not in rows.columns:
+        return [pl.lit(reading.cluster).alias(_CLUSTER)]
+    return [_or(_CLUSTER, reading.cluster)]
 
 
 def _run(rows: pl.DataFrame, shape: Shape, reading: Reading) -> list[pl.Expr]:
@@ -115,6 +126,9 @@ def _run(rows: pl.DataFrame, shape: Shape, reading: Reading) -> list[pl.Expr]:
     named = rows[_RUN]
     if not named.null_count() and (named != "").all():
         return []
-    return [
-        pl.when(pl.col(_RUN) != "").then(_RUN).fill_null(reading.run_id).alias(_RUN)
-    ]
+    return [_or(_RUN, reading.run_id)]
+
+
+def _or(name: str, otherwise: str) -> pl.Expr:
+    """Return a name, or another one where it is empty."""
+    return pl.when(pl.col(name) != "").then(name).fill_null(otherwise).alias(name)

@@ -40,6 +40,7 @@ class Shape:
         noun: What it is, in words: "a table of steps".
         needs: Columns that must be there, in one of these sets; a cell of them may be
             empty where the table allows it.
+        one_of: Columns of which one must be there, too.
         aliases: Other names of columns, in lower case.
         defaults: Values of columns that are not there, and of cells that are empty.
         others: Columns of another table that is read from a file of its own; they are
@@ -50,6 +51,7 @@ class Shape:
     table: type[Table]
     noun: str
     needs: tuple[tuple[str, ...], ...]
+    one_of: tuple[str, ...] = ()
     aliases: Mapping[str, str] = field(default_factory=dict)
     defaults: Mapping[str, object] = field(default_factory=dict)
     others: frozenset[str] = frozenset()
@@ -84,8 +86,7 @@ class Shape:
         )
         if missing := self._missing(known):
             expected = f"a column {missing!r}"
-            sets = " or ".join(", ".join(need) for need in self.needs)
-            mend = f"{self.noun} needs the columns {sets}"
+            mend = f"{self.noun} needs the columns {self._needed()}"
             raise UnreadableFileError(reading.path, place, expected, mend)
         if twice:
             expected = f"one column {twice[0]!r}"
@@ -102,9 +103,16 @@ class Shape:
             return ()
         return (Refusal(self.other_table, place, "columns_of_another_table", told),)
 
+    def _needed(self) -> str:
+        """Return the columns that must be there, in words."""
+        sets = " or ".join(", ".join(need) for need in self.needs)
+        return f"{sets}, and one of {', '.join(self.one_of)}" if self.one_of else sets
+
     def _missing(self, known: Iterable[str]) -> str | None:
         """Return the first missing column of the set that the fewest are missing of."""
         found = set(known)
         lacking = [[name for name in need if name not in found] for need in self.needs]
         fewest = min(lacking, key=len)
+        if not fewest and self.one_of and found.isdisjoint(self.one_of):
+            return self.one_of[0]
         return fewest[0] if fewest else None
