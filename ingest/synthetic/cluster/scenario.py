@@ -17,6 +17,7 @@ from ingest.synthetic.cluster._scenario_parts import (
     Schedule,
     Word,
 )
+from ingest.synthetic.cluster._scenario_refusals import refusal
 
 __all__ = [
     "Calendar",
@@ -126,8 +127,7 @@ def parse_scenario(data: bytes, path: Path | str) -> Scenario:
     try:
         scenario = msgspec.toml.decode(data, type=Scenario)
     except (msgspec.MsgspecError, ValueError, OverflowError, RecursionError) as error:
-        text = " ".join(str(error).split())
-        message = f"{path}: not a scenario: {text}; correct the file"
+        message = f"{path}: {refusal(error)}"
         raise SettingError(message) from error
     found = contradictions(scenario)
     if found:

@@ -1,0 +1,53 @@
+"""What is wrong with a scenario, in words: the key, and what is expected there."""
+
+import re
+from typing import Final, get_args
+
+import msgspec
+
+from ingest.synthetic.cluster._scenario_faults import Kind
+from ingest.synthetic.cluster._scenario_parts import Axis
+
+_UNKNOWN: Final = re.compile(r"Object contains unknown field `(.*)`", re.DOTALL)
+_MISSING: Final = re.compile(r"Object missing required field `(.*)`")
+_ENUM: Final = re.compile(r"Invalid enum value (.*)", re.DOTALL)
+
+#: Words of a decoder, and what they mean to somebody who writes a scenario.
+_WORDS: Final = (
+    (" matching regex '^[\\\\w.-]+$'", " of letters, digits, `_`, `.` and `-` only"),
+    ("`float`", "a number"),
+    ("`int`", "a whole number"),
+    ("`str`", "text"),
+    ("`object`", "a table"),
+    ("`array`", "a list"),
+    ("`datetime`", "a time with its offset from UTC"),
+)
+
+
+def refusal(error: Exception) -> str:
+    """Return in one line which key is wrong and what to do, or that it is no TOML."""
+    told = str(error)
+    if not isinstance(error, msgspec.ValidationError):
+        return _line(f"not a scenario: {told}; correct the file")
+    what, _, place = told.partition(" - at `$")
+    return _line(_sentence(what, place.removesuffix("`").lstrip(".")))
+
+
+def _sentence(what: str, key: str) -> str:
+    inside = f"{key}." if key else ""
+    if unknown := _UNKNOWN.fullmatch(what):
+        return f"{inside}{unknown[1]}: unknown key; remove it or correct its name"
+    if missing := _MISSING.fullmatch(what):
+        return f"{inside}{missing[1]}: expected, but not there; add it"
+    if choice := _ENUM.fullmatch(what):
+        words = get_args(Kind if key.endswith(".kind") else Axis)
+        return f"{key}: {choice[1]}, expected one of {', '.join(words)}; correct it"
+    for word, meaning in _WORDS:
+        what = what.replace(word, meaning)
+    return f"{key}: {what[:1].lower()}{what[1:]}; correct it"
+
+
+def _line(text: str) -> str:
+    """Return a text in one line of printable characters."""
+    line = " ".join(text.split())
+    return "".join(one if one.isprintable() else ascii(one)[1:-1] for one in line)
