@@ -26,6 +26,7 @@ app = cyclopts.App(
     version=version("gpuledger"),
     help_format="plaintext",
     default_parameter=cyclopts.Parameter(show_default=False),
+    suppress_keyboard_interrupt=False,
 )
 for command in COMMANDS:
     app.command(command)

@@ -66,7 +66,11 @@ def refuse_there(target: Path) -> None:
         SettingError: If it has.
     """
     if target.exists() and any(target.iterdir()):
-        message = f"{target}: there already; name another folder, or remove it"
+        is_whole = (target.parent / "truth.json").exists()
+        state = (
+            "there already" if is_whole else "there already, but not made to its end"
+        )
+        message = f"{target}: {state}; name another folder, or remove it"
         raise SettingError(message)
 
 

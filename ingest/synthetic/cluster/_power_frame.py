@@ -17,6 +17,9 @@ from ingest.synthetic.cluster.power import Recorded
 #: GPUs of a frame at most: little memory, and a file that is worth its footer. [1]
 MOST_GPUS: Final = 256
 
+#: Rows of a frame at most, as long as it has a node: a day of so many GPUs. [1]
+MOST_ROWS: Final = 1 << 21
+
 Integers = NDArray[np.int64]
 
 
@@ -32,7 +35,8 @@ class PowerFrames:
 
     def makers(self, recorded: Recorded) -> Iterator[Callable[[], pl.DataFrame]]:
         """Yield what makes the rows of some GPUs each, by host, GPU and time."""
-        size = max(MOST_GPUS // self._per_node, 1) * self._per_node
+        most = min(MOST_GPUS, MOST_ROWS // max(len(recorded.times_ns), 1))
+        size = max(most // self._per_node, 1) * self._per_node
         count = recorded.gpus.stop - recorded.gpus.start
         for first in range(0, count, size):
             yield partial(self._frame, recorded, first, min(first + size, count))

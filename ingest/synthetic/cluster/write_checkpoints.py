@@ -1,4 +1,4 @@
-"""Checkpoints of a generated run, as training events of DLRover tell them."""
+"""Checkpoints of a generated run: training events of DLRover, or a table."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -38,9 +38,32 @@ class CheckpointLog:
                     "attempt": np.full(len(saved), window.attempt.number),
                     "BEGIN": begun,
                     "END": begun + _DONE_AFTER * stall[saved],
+                    "stall_ns": stall[saved],
                 }
             )
         )
+
+    def write_table(self, path: Path, run_id: str) -> int:
+        """Write them as a table with the lake's columns; return how many. [1]"""
+        if not any(one.height for one in self._saves):
+            return 0
+        saves = (
+            pl.concat(self._saves)
+            .sort("attempt", "step")
+            .select(
+                pl.lit(run_id).alias("run_id"),
+                "attempt",
+                pl.lit("save").alias("kind"),
+                "step",
+                pl.col("BEGIN").alias("start_ns"),
+                (pl.col("END") - pl.col("BEGIN")).alias("duration_ns"),
+                "stall_ns",
+                pl.col("END").alias("durable_ns"),
+            )
+        )
+        path.parent.mkdir(parents=True, exist_ok=True)
+        saves.write_parquet(path)
+        return saves.height
 
     def write(self, path: Path) -> int:
         """Write what the trainer logs of them, and return how many. [1]"""

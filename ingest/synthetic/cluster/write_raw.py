@@ -110,7 +110,7 @@ def write_raw(
                 recorder.take(window)
             first = first or window
             say(f"{written.steps} rows of steps")
-        written.checkpoints = saves.write(folder / "events" / "training-events.log")
+        written.checkpoints = _write_saves(folder, cluster, saves, options)
         if options.power:
             written.power = _write_power(folder / "power", cluster, recorder, options)
     if options.traces and first is not None:
@@ -124,6 +124,15 @@ def _windows(
     """Yield the steps of all the time, none of a window on both sides of a moment."""
     yield from step_windows(cluster, span_ns[0], since)
     yield from step_windows(cluster, since, span_ns[1])
+
+
+def _write_saves(
+    folder: Path, cluster: Cluster, saves: CheckpointLog, options: RawOptions
+) -> int:
+    if options.steps == "parquet":
+        path = folder / "checkpoints" / "saves.parquet"
+        return saves.write_table(path, cluster.scenario.run_id)
+    return saves.write(folder / "events" / "training-events.log")
 
 
 def _write_power(
