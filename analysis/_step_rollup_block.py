@@ -155,8 +155,7 @@ def _are_alike(block: Block) -> np.ndarray:
         return np.zeros(len(block.steps), bool)
     longest = block.duration_ns.max(axis=1) * block.step_count
     apart = block.start_ns.max(axis=1) - block.end_ns.min(axis=1)
-    alike: np.ndarray = block.is_alike & (apart <= longest)
-    return alike
+    return np.asarray(block.is_alike & (apart <= longest))
 
 
 def _block(window: pl.DataFrame, size: int) -> Block:

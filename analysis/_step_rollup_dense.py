@@ -5,7 +5,8 @@ import polars as pl
 
 from analysis._step_rollup_block import Block, Matrix, Told
 from analysis._step_rollup_columns import GREATEST, HOUR_NS, PARTS
-from analysis._step_rollup_hours import SUMS, Hours, WorkOfRanks, medians
+from analysis._step_rollup_hours import SUMS, Hours
+from analysis._step_rollup_medians import WorkOfRanks, medians
 
 
 def block_steps(block: Block, stall_ratio: float) -> pl.DataFrame:

@@ -3,10 +3,10 @@
 from dataclasses import dataclass, field
 from typing import Final
 
-import numpy as np
 import polars as pl
 
-from analysis._step_rollup_columns import HOUR_NS, PARTS, median_ns
+from analysis._step_rollup_columns import HOUR_NS, PARTS
+from analysis._step_rollup_medians import Hour, WorkOfRanks, medians_of
 
 #: What tells an hour of a rank.
 SEAT: Final = ("attempt", "hour_ns", "rank")
@@ -39,22 +39,6 @@ _MEDIANS: Final = {
 _MOST_SUMS: Final = 500_000
 
 
-@dataclass(frozen=True, slots=True)
-class WorkOfRanks:
-    """Own work of the same ranks in some steps of an hour.
-
-    Attributes:
-        ranks: The ranks, sorted.
-        work_ns: Own work, steps by ranks. [ns]
-    """
-
-    ranks: np.ndarray
-    work_ns: np.ndarray
-
-
-Hour = tuple[int | None, int]
-
-
 @dataclass(slots=True)
 class Hours:
     """What ranks did in each hour.
@@ -64,6 +48,7 @@ class Hours:
     """
 
     _sums: list[pl.DataFrame] = field(default_factory=list)
+    _added_up: list[pl.DataFrame] = field(default_factory=list)
     _work: dict[Hour, list[WorkOfRanks | pl.DataFrame]] = field(default_factory=dict)
     _medians: list[pl.DataFrame] = field(default_factory=list)
 
@@ -71,7 +56,9 @@ class Hours:
         """Add partial sums: the columns of SUMS."""
         self._sums.append(sums)
         if sum(one.height for one in self._sums) > _MOST_SUMS:
-            self._sums = [_added_up(self._sums)]
+            # hours hardly come again: what was added up is not touched until the end
+            self._added_up.append(_added_up(self._sums))
+            self._sums.clear()
 
     def hold(self, hour: Hour, work: WorkOfRanks | pl.DataFrame) -> None:
         """Hold own work of an hour: of ranks side by side, or a rank in each row."""
@@ -88,17 +75,17 @@ class Hours:
         """Close the hours of which no step will come: those before one. [ns]"""
         for hour in list(self._work):
             if hour[0] != attempt or hour[1] < hour_ns:
-                self._medians.append(_medians_of(hour, self._work.pop(hour)))
+                self._medians.append(medians_of(hour, self._work.pop(hour)))
 
     def result(self) -> pl.DataFrame:
         """Return the columns of SUMS and typical_work_ns, unsorted."""
         for hour in list(self._work):
-            self._medians.append(_medians_of(hour, self._work.pop(hour)))
+            self._medians.append(medians_of(hour, self._work.pop(hour)))
         medians = pl.concat([pl.DataFrame(schema=_MEDIANS), *self._medians])
         order = [*SEAT, "median_steps", "typical_work_ns"]
         best = medians.sort(order, descending=[False, False, False, True, True])
         known = best.unique(SEAT, keep="first").drop("median_steps")
-        return _added_up(self._sums).join(
+        return _added_up([*self._added_up, *self._sums]).join(
             known, on=list(SEAT), how="left", nulls_equal=True
         )
 
@@ -154,54 +141,3 @@ def _added_up(sums: list[pl.DataFrame]) -> pl.DataFrame:
 def _sum_where_told(column: str, name: str) -> pl.Expr:
     known = pl.col(column).count() > 0
     return pl.when(known).then(pl.col(column).sum()).alias(name)
-
-
-def _medians_of(hour: Hour, pieces: list[WorkOfRanks | pl.DataFrame]) -> pl.DataFrame:
-    """Return the median of the own work of each rank in an hour."""
-    blocks = [piece for piece in pieces if isinstance(piece, WorkOfRanks)]
-    are_alike = all(np.array_equal(b.ranks, blocks[0].ranks) for b in blocks[1:])
-    if len(blocks) == len(pieces) and are_alike:
-        found = _medians_of_blocks(blocks)
-    else:
-        rows = [_as_rows(p) if isinstance(p, WorkOfRanks) else p for p in pieces]
-        found = (
-            pl.concat(rows)
-            .group_by("rank")
-            .agg(
-                median_ns("work_ns").alias("typical_work_ns"),
-                pl.len().cast(pl.Int64).alias("median_steps"),
-            )
-        )
-    attempt, hour_ns = hour
-    return found.select(
-        pl.lit(attempt, pl.Int32).alias("attempt"),
-        pl.lit(hour_ns, pl.Int64).alias("hour_ns"),
-        *["rank", "typical_work_ns", "median_steps"],
-    )
-
-
-def _medians_of_blocks(blocks: list[WorkOfRanks]) -> pl.DataFrame:
-    together = np.concatenate([block.work_ns for block in blocks])
-    by_rank = np.ascontiguousarray(together.T)
-    return pl.DataFrame(
-        {
-            "rank": blocks[0].ranks,
-            "typical_work_ns": medians(by_rank),
-            "median_steps": np.full(by_rank.shape[0], by_rank.shape[1], np.int64),
-        }
-    )
-
-
-def medians(values: np.ndarray) -> np.ndarray:
-    """Return the median of each row in whole nanoseconds, rounded down. [ns]"""
-    count = values.shape[1]
-    low, high = (count - 1) // 2, count // 2
-    ordered = np.partition(values, sorted({low, high}), axis=1)
-    middle: np.ndarray = (ordered[:, low] + ordered[:, high]) // 2
-    return middle
-
-
-def _as_rows(block: WorkOfRanks) -> pl.DataFrame:
-    steps = block.work_ns.shape[0]
-    ranks = np.tile(block.ranks, steps)
-    return pl.DataFrame({"rank": ranks, "work_ns": block.work_ns.ravel()})

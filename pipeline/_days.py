@@ -10,7 +10,8 @@ from analysis import Day
 from analysis._rollup import Bounds, ReadWindows
 from ingest.identity import identity_of
 from pipeline._given import GivenDay
-from pipeline._windows import CUTS, Source, Window, windows_of
+from pipeline._window import Window
+from pipeline._windows import CUTS, Source, windows_of
 
 #: Column that bounds of a rollup are of, by the column that windows are cut by.
 _BOUNDED = {"step": "step", "gpu_uuid": "time_ns"}
@@ -93,16 +94,35 @@ class LakeDay:
         self, columns: Sequence[str], bounds: Bounds | None = None
     ) -> Iterator[pl.DataFrame]:
         """Read columns of the rows within bounds, window by window."""
-        bounded = _BOUNDED[CUTS[self.source.table].column]
+        cut = CUTS[self.source.table].column
+        bounded = _BOUNDED[cut]
+        begun: pl.DataFrame | None = None
         for window in self.windows:
             if bounds and bounded == "step" and not _touch(window, bounds):
                 continue
             rows = self._rows(window)
             if bounds:
                 rows = rows.filter(pl.col(bounded).is_between(*bounds))
-            found = self._ordered(rows, window, columns)
+            found = self._after(begun, window, self._ordered(rows, window, columns))
+            begun = None
+            if window.is_open:
+                whole = int(found[cut].search_sorted(window.high, side="left"))
+                found, begun = found[:whole], found[whole:]
             if found.height:
-                yield found
+                yield found.select(columns)
+
+    def _after(
+        self, begun: pl.DataFrame | None, window: Window, rows: pl.DataFrame
+    ) -> pl.DataFrame:
+        """Put rows behind those of a step that began in the window before."""
+        if begun is None or begun.is_empty():
+            return rows
+        both = pl.concat([begun.select(rows.columns), rows])
+        return both if window.is_sorted else both.sort(self._key())
+
+    def _key(self) -> list[str]:
+        """Return what orders the rows of the owner."""
+        return [c for c in self.source.table.key if c != self.source.owner_column]
 
     def _rows(self, window: Window) -> pl.LazyFrame:
         rows = self.source.scan(window.parts)
@@ -119,11 +139,11 @@ class LakeDay:
     def _ordered(
         self, rows: pl.LazyFrame, window: Window, columns: Sequence[str]
     ) -> pl.DataFrame:
-        if window.is_sorted:
+        if window.is_sorted and not window.is_open:
             return rows.select(columns).collect()
-        key = self.source.table.key
-        needed = list(dict.fromkeys([*columns, *key]))
-        return rows.select(needed).collect().sort(key).select(columns)
+        needed = list(dict.fromkeys([*columns, *self._key()]))
+        found = rows.select(needed).collect()
+        return found if window.is_sorted else found.sort(self._key())
 
 
 def _touch(window: Window, bounds: Bounds) -> bool:

@@ -1,7 +1,8 @@
 """The windows of a day: groups of rows that are read together, in order."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any, Final, NamedTuple
 
 import polars as pl
@@ -11,10 +12,11 @@ from ingest.lake import Snapshot
 from ingest.manifest import Part
 from ingest.tables import PowerSamples, StepTimings, Table
 from pipeline._owners import sole_owner
+from pipeline._window import Window, chains, go_on, joined
 
-#: Rows of a window: of steps of 16,384 ranks, some 120. They take some 400 B each, and
-#: more of them make nothing faster. [1]
-WINDOW_ROWS: Final = 2_000_000
+#: Rows of a window: of steps of 16,384 ranks, some 70. They take some 400 B each, and
+#: some windows are worked on at once; more rows make nothing faster. [1]
+WINDOW_ROWS: Final = 1_200_000
 
 
 class Cut(NamedTuple):
@@ -64,28 +66,6 @@ class Source:
         return reading.without_files(rows, parts, self.traced)
 
 
-class Window(NamedTuple):
-    """Rows that are read together.
-
-    Attributes:
-        group: Value of the cut's group, None where it is null or there is none.
-        low: Least value of the cut's column.
-        high: Greatest value of it.
-        rows: Rows, about. [1]
-        parts: Parts that have them, in order of their least value.
-        is_whole: Whether the parts have no other rows.
-        is_sorted: Whether the parts, read in order, are sorted.
-    """
-
-    group: int | None
-    low: Any
-    high: Any
-    rows: int
-    parts: tuple[Part, ...]
-    is_whole: bool
-    is_sorted: bool
-
-
 def windows_of(source: Source, window_rows: int = WINDOW_ROWS) -> list[Window]:
     """Cut the rows of a day into windows, from the bounds of parts where they tell.
 
@@ -98,14 +78,22 @@ def windows_of(source: Source, window_rows: int = WINDOW_ROWS) -> list[Window]:
     known = [piece for piece in pieces if piece]
     if len(known) < len(pieces):
         return _counted(source, source.parts, cut, window_rows)
-    chains = _chains(sorted(known, key=lambda piece: piece[:3]))
+    led = source.table.key[:3] == (source.owner_column, cut.group, cut.column)
     found: list[Window] = []
-    for chain in chains:
+    for chain in chains(sorted(known, key=_place), may_touch=led):
         if chain.rows > 2 * window_rows:
             found += _counted(source, chain.parts, cut, window_rows)
         else:
             found.append(chain)
-    return list(_joined(found, window_rows))
+    windows = list(joined(found, window_rows))
+    return [
+        one._replace(is_open=go_on(one, after))
+        for one, after in zip_longest(windows, windows[1:])
+    ]
+
+
+def _place(piece: Window) -> tuple[Any, ...]:
+    return (*piece[:3], piece.parts[0].key_first or "")
 
 
 def _piece(part: Part, cut: Cut, source: Source) -> Window | None:
@@ -117,48 +105,6 @@ def _piece(part: Part, cut: Cut, source: Source) -> Window | None:
     if not is_one or low is None or sole_owner(part, source.owner_column) is None:
         return None
     return Window(group, low, high, part.rows, (part,), not has_others, is_sorted=True)
-
-
-def _chains(pieces: Iterable[Window]) -> Iterator[Window]:
-    """Join pieces that overlap; what is left is apart."""
-    held: Window | None = None
-    for piece in pieces:
-        if held and held.group == piece.group and piece.low <= held.high:
-            held = _join(held, piece, is_apart=False)
-            continue
-        if held:
-            yield held
-        held = piece
-    if held:
-        yield held
-
-
-def _joined(windows: Iterable[Window], window_rows: int) -> Iterator[Window]:
-    """Join windows that are apart, as long as they are short."""
-    held: Window | None = None
-    for window in windows:
-        is_near = held is not None and held.group == window.group
-        is_alike = held is not None and held.is_whole and window.is_whole
-        if held and is_near and is_alike and held.rows + window.rows <= window_rows:
-            held = _join(held, window, is_apart=True)
-            continue
-        if held:
-            yield held
-        held = window
-    if held:
-        yield held
-
-
-def _join(one: Window, other: Window, *, is_apart: bool) -> Window:
-    return Window(
-        one.group,
-        one.low,
-        max(one.high, other.high),
-        one.rows + other.rows,
-        (*one.parts, *other.parts),
-        one.is_whole and other.is_whole,
-        is_apart and one.is_sorted and other.is_sorted,
-    )
 
 
 def _counted(

@@ -1,6 +1,5 @@
 """Runs that are condensed by day, beside the same runs as they are."""
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import polars as pl
@@ -17,12 +16,9 @@ from ingest.lake import Writer, open_writer, snapshot
 from ingest.staging import Place, write_rollup
 from ingest.tables import StepTimings, Table
 from pipeline import analyzing
-from pipeline._days import LakeDay
-from pipeline._owners import ByDay, raw_parts
-from pipeline._windows import Source, windows_of
-from tests.analysis.drawn_steps import MIDNIGHT_NS, framed
-
-SECOND = 1_000_000_000
+from pipeline._owners import ByDay
+from tests.analysis.drawn_steps import MIDNIGHT_NS
+from tests.pipeline.step_lakes import SECOND, bring, steady
 
 #: What is held against each other: the chain up to the ledger.
 CHAIN = tuple(
@@ -34,17 +30,6 @@ CHAIN = tuple(
 )
 
 
-def bring(root: Path, logs: Sequence[pl.DataFrame]) -> None:
-    """Write each log as parts of its own."""
-    with open_writer(root) as writer:
-        parts = [
-            part
-            for log in logs
-            for part in staging.write_parts(root, StepTimings, log, "raw")
-        ]
-        writer.commit_rollups(parts)
-
-
 def analyzed(writer: Writer, rows: int, said: list[str] | None = None) -> None:
     told = [] if said is None else said
     by_day = ByDay(rows, say=told.append)
@@ -53,19 +38,6 @@ def analyzed(writer: Writer, rows: int, said: list[str] | None = None) -> None:
 
 def read(root: Path, table: type[Table]) -> pl.DataFrame:
     return snapshot(root).scan(table).collect().sort(table.key)
-
-
-def steady(steps: int, ranks: int = 3, first_ns: int = MIDNIGHT_NS) -> pl.DataFrame:
-    """Steps of 5 s of which the last rank works 4, the others 3 and wait; 6 s apart."""
-    return framed(
-        [
-            {"attempt": 0, "step": step, "rank": rank, "duration_ns": 5 * SECOND}
-            | {"start_ns": first_ns + 6 * step * SECOND, "compute_ns": 3 * SECOND}
-            | {"wait_ns": SECOND if rank < ranks - 1 else 0}
-            for step in range(steps)
-            for rank in range(ranks)
-        ]
-    )
 
 
 @pytest.fixture
@@ -148,22 +120,6 @@ def test_rollups_go_when_rows_are_few_again(root: Path) -> None:
         analyzed(writer, 1_000)
     assert not snapshot(root).parts(StepRollups)
     assert not snapshot(root).parts(RankHours)
-
-
-def test_parts_that_overlap_are_read_in_order(tmp_path: Path) -> None:
-    """A part for each rank: every window has all ranks of its steps, sorted."""
-    log = steady(12)
-    bring(tmp_path, [log.filter(pl.col("rank") == rank) for rank in (2, 0, 1)])
-    lake = snapshot(tmp_path)
-    parts = tuple(raw_parts(lake, StepTimings))
-    source = Source(lake, StepTimings, "run_id", "r", parts, frozenset())
-    day = LakeDay(source, tuple(windows_of(source, 9)))
-    read_rows = list(day.read(("step", "rank", "start_ns")))
-    assert [one.height for one in read_rows] == [9, 9, 9, 9]
-    together = pl.concat(read_rows)
-    assert together.equals(log.select("step", "rank", "start_ns"))
-    bounded = pl.concat(day.read(("step",), (2, 4)))
-    assert bounded["step"].unique().sort().to_list() == [2, 3, 4]
 
 
 def test_runs_of_one_part_are_told_apart(tmp_path: Path) -> None:
