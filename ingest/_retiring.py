@@ -16,7 +16,7 @@ from ingest.tables import Collectives, IngestedFiles, Kernels, Operations, Table
 RETIRED: Final = IngestedFiles.rows_retired.name
 
 #: What a trace gives beside the times of its steps.
-_TRACED: Final = (Kernels, Operations, Collectives)
+TRACED: Final = (Kernels, Operations, Collectives)
 
 
 def traced_files(draft: Draft) -> frozenset[str]:
@@ -26,7 +26,7 @@ def traced_files(draft: Draft) -> frozenset[str]:
     """
     return frozenset(
         file_id
-        for table in _TRACED
+        for table in TRACED
         for part in draft.parts(table, "raw")
         for file_id in part.file_ids
     )

@@ -3,18 +3,15 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
 
 from ingest import reading
+from ingest._retiring import TRACED
 from ingest.lake import Snapshot
 from ingest.manifest import Part
-from ingest.tables import Collectives, Kernels, Operations, StepTimings, Table
+from ingest.tables import StepTimings, Table
 from pipeline._given import GivenDay
 from pipeline.logs import Say, silence
 from pipeline.settings import BY_DAY_ROWS
-
-#: What a trace gives beside the times of its steps, which are samples then.
-_TRACED: Final = (Kernels, Operations, Collectives)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +55,7 @@ def traced_files(lake: Snapshot, table: type[Table]) -> frozenset[str]:
         return frozenset()
     return frozenset(
         file_id
-        for traced in _TRACED
+        for traced in TRACED
         for part in lake.manifest.of(traced.sql_name(), "raw")
         for file_id in part.file_ids
     )
