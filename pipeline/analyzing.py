@@ -84,7 +84,10 @@ def analyze(
         }
         if isinstance(analysis, Rollup):
             rolling = rolling_of(analysis, thresholds, work, writer, by_day.say)
-            (computed if rolling.run(work) else skipped).append(analysis.name)
+            if rolling.run(work):
+                computed.append(analysis.name)
+            elif rolling.owners:
+                skipped.append(analysis.name)
             continue
         key = _result_key(analysis, thresholds, work)
         if scope is None and all(_is_current(work, t, key) for t in analysis.outputs):

@@ -15,6 +15,7 @@ import pytest
 from ingest import files
 from ingest.errors import UnreadableFileError
 from ingest.sources import SOURCES, Batch, Source
+from ingest.sources._places import PLACE, PLACE_NUMBERS
 from ingest.tables import Table
 from tests.ingest.readings import reading
 
@@ -78,7 +79,7 @@ def content(batches: list[Batch]) -> dict[type[Table], list[str]]:
     tables: dict[type[Table], list[pl.DataFrame]] = {}
     for batch in batches:
         for table, frame in batch.rows.items():
-            kept = frame.drop("place", "message", strict=False)
+            kept = frame.drop(PLACE, *PLACE_NUMBERS, "message", strict=False)
             tables.setdefault(table, []).append(kept.select(sorted(kept.columns)))
     return {
         table: sorted(map(repr, pl.concat(frames, how="diagonal_relaxed").rows()))
