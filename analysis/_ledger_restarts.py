@@ -5,6 +5,8 @@ from typing import Final
 
 import polars as pl
 
+from analysis._restart_dates import fewest_dates
+
 _ORDER: Final = ("run_id", "seat", "start_ns", "end_ns", "step")
 _RESTART: Final = ("run_id", "restart_ns")
 
@@ -22,8 +24,8 @@ def find_restarts(marks: Iterable[pl.LazyFrame]) -> pl.LazyFrame:
     """Find where the step number of a rank does not grow any more.
 
     Ranks see one restart at different times: each only knows that it came after its
-    last row and not after its first new one. Such spans that share the first new row
-    of any rank are one restart, dated to that row. Of the ranks that were there before,
+    last row and not after its first new one. Restarts are the fewest moments that such
+    spans share, each the first new row of a rank. Of the ranks that were there before,
     at least half must have gone back with it: one bad row is not a restart.
 
     Args:
@@ -33,7 +35,7 @@ def find_restarts(marks: Iterable[pl.LazyFrame]) -> pl.LazyFrame:
     Returns:
         Columns run_id and restart_ns, sorted.
     """
-    spans = pl.concat([_NO_SPANS, *(_spans(one).collect() for one in marks)]).lazy()
+    spans = pl.concat([_NO_SPANS, *(_spans(one).collect() for one in marks)])
     found = _dated(spans)
     back = found.group_by(_RESTART).agg(back=pl.col("seat").n_unique())
     known = back.filter(pl.col("restart_ns").is_not_null()).collect()
@@ -47,17 +49,21 @@ def find_restarts(marks: Iterable[pl.LazyFrame]) -> pl.LazyFrame:
     return kept.select(_RESTART).sort(_RESTART).collect().lazy()
 
 
-def _dated(spans: pl.LazyFrame) -> pl.LazyFrame:
-    """Date each span to the first new row of any rank that is within it."""
-    firsts = spans.select("run_id", restart_ns="until_ns").unique().sort("restart_ns")
-    return spans.sort("from_ns").join_asof(
-        firsts,
-        left_on="from_ns",
-        right_on="restart_ns",
-        by="run_id",
-        strategy="forward",
-        allow_exact_matches=False,
-        check_sortedness=False,
+def _dated(spans: pl.DataFrame) -> pl.LazyFrame:
+    """Date each span to the first restart that is within it."""
+    dates = fewest_dates(spans).sort("restart_ns")
+    return (
+        spans.lazy()
+        .sort("from_ns")
+        .join_asof(
+            dates.lazy(),
+            left_on="from_ns",
+            right_on="restart_ns",
+            by="run_id",
+            strategy="forward",
+            allow_exact_matches=False,
+            check_sortedness=False,
+        )
     )
 
 

@@ -149,7 +149,7 @@ def _compute(frames: Frames, thresholds: Thresholds) -> Results:
 
 ANALYSIS: Final = Analysis(
     name="attempts",
-    version=9,
+    version=10,
     describes="When each attempt of a run ran, and the steps that it completed",
     inputs=(
         *(RunCards, Jobs, StepTimings, StepRollups, RankHours),

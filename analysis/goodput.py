@@ -168,7 +168,7 @@ def _gathered(frames: Frames) -> pl.DataFrame:
 
 ANALYSIS: Final = Analysis(
     name="goodput",
-    version=1,
+    version=2,
     describes="How much of its time a run made progress: ETTR, goodput, MFU",
     inputs=(
         Attempts,

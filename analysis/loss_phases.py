@@ -154,7 +154,7 @@ def _compute(frames: Frames, thresholds: Thresholds) -> Results:
 
 ANALYSIS: Final = Analysis(
     name="loss_phases",
-    version=4,
+    version=5,
     describes="Where the time of each interruption went, phase by phase",
     inputs=(
         Interruptions,
