@@ -6,6 +6,7 @@ from typing import Final
 from analysis import Frames
 from reports import (
     _blind_clocks,
+    _blind_condensed,
     _blind_inputs,
     _blind_jobs,
     _blind_periods,
@@ -35,6 +36,7 @@ _LOOKS: Final[tuple[Callable[[Frames, Scope], BlindSpot | None], ...]] = (
     _blind_clocks.unconnected,
     _blind_work.clocks,
     _blind_inputs.unpowered,
+    _blind_condensed.condensed,
     _blind_retired.retired,
     _blind_inputs.undated,
 )
