@@ -7,7 +7,7 @@ from functools import partial
 import polars as pl
 
 from analysis import Day
-from analysis._rollup import Bounds, ReadWindows
+from analysis._rollup import JOBS, Bounds, ReadWindows
 from ingest.identity import identity_of
 from pipeline._given import GivenDay
 from pipeline._window import Window
@@ -30,7 +30,7 @@ def rows_told(days: Source | GivenDay) -> int:
 
 
 def opened(
-    days: Source | GivenDay, day: str, seen: Callable[[int], None]
+    days: Source | GivenDay, day: str, seen: Callable[[int], None], jobs: int = JOBS
 ) -> tuple[Day, int]:
     """Return a day as a rollup is given it, and its rows, about. [1]
 
@@ -38,11 +38,12 @@ def opened(
         days: The rows.
         day: UTC day, as YYYY-MM-DD.
         seen: Told of the rows that the rollup is done with.
+        jobs: Windows that are worked on at once. [1]
     """
     if isinstance(days, GivenDay):
-        return Day(days.place.owner, day, watched(days.read, seen)), days.rows
+        return Day(days.place.owner, day, watched(days.read, seen), jobs), days.rows
     held = LakeDay.of(days)
-    return Day(days.owner, day, watched(held.read, seen)), held.rows
+    return Day(days.owner, day, watched(held.read, seen), jobs), held.rows
 
 
 def watched(read: ReadWindows, seen: Callable[[int], None]) -> ReadWindows:

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from analysis._rollup import JOBS
 from ingest import reading
 from ingest._retiring import TRACED
 from ingest.lake import Snapshot
@@ -23,12 +24,14 @@ class ByDay:
         owners: Owners whose rows are, however few, by table.
         say: Told of progress.
         given: Days of such owners whose raw rows are in no lake.
+        jobs: Windows of a day that are condensed at once. [1]
     """
 
     rows: int = BY_DAY_ROWS
     owners: Mapping[type[Table], frozenset[str]] = field(default_factory=dict)
     say: Say = silence
     given: Sequence[GivenDay] = ()
+    jobs: int = JOBS
 
 
 def raw_parts(lake: Snapshot, table: type[Table]) -> list[Part]:

@@ -83,7 +83,7 @@ def analyze(
             for name, default in analysis.thresholds.items()
         }
         if isinstance(analysis, Rollup):
-            rolling = rolling_of(analysis, thresholds, work, writer, by_day.say)
+            rolling = rolling_of(analysis, thresholds, work, writer, by_day)
             if rolling.run(work):
                 computed.append(analysis.name)
             elif rolling.owners:

@@ -68,7 +68,7 @@ def covered(
         if days
     }
     if owners:
-        by_day = ByDay(settings.by_day_rows, owners, say)
+        by_day = ByDay(settings.by_day_rows, owners, say, jobs=settings.jobs)
         analyzing.analyze(writer, settings.thresholds, by_day=by_day)
         lake = snapshot(writer.root)
     ready = {

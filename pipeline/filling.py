@@ -109,7 +109,9 @@ def fill(
         stage_all = steps.stage_in_threads(settings.jobs)
         ingested = steps.ingest(writer, found, stage_all, say)
         run = frozenset({scenario.run_id} if given else ())
-        by_day = ByDay(settings.by_day_rows, {StepTimings: run}, say, given)
+        by_day = ByDay(
+            settings.by_day_rows, {StepTimings: run}, say, given, settings.jobs
+        )
         done = analyzing.analyze(writer, settings.thresholds, by_day=by_day)
         publish(settings.lake)
     return Filled(len(given), sum(day.rows for day in given), ingested, done)

@@ -6,13 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from analysis import Rollup
+from analysis._rollup import JOBS
 from ingest.lake import Writer, snapshot
 from ingest.manifest import Part
 from ingest.staging import Place, write_rollup
 from pipeline._context import Context, context_of
 from pipeline._days import identity, opened, rows_told
 from pipeline._given import GivenDay
-from pipeline._owners import may_have, raw_parts, traced_files
+from pipeline._owners import ByDay, may_have, raw_parts, traced_files
 from pipeline._pace import Pace
 from pipeline._windows import Source
 from pipeline._work import Work
@@ -32,6 +33,7 @@ class Rolling:
         owners: Owners whose days are condensed.
         writer: The lake, locked.
         say: Told of each day.
+        jobs: Windows of a day that are condensed at once. [1]
     """
 
     rollup: Rollup
@@ -39,6 +41,7 @@ class Rolling:
     owners: frozenset[str]
     writer: Writer
     say: Say
+    jobs: int = JOBS
 
     def run(self, work: Work) -> bool:
         """Condense the days that have changed, each in a commit of its own.
@@ -137,7 +140,7 @@ class Rolling:
         self, place: Place, source: _Rows, work: Work, seen: Callable[[int], None]
     ) -> int:
         context = context_of(self.rollup, place, work)
-        day, rows = opened(source, place.day, seen)
+        day, rows = opened(source, place.day, seen, self.jobs)
         results = self.rollup.compute(day, context.frames, self.thresholds)
         key = self._key(source, context)
         root = self.writer.root
@@ -155,7 +158,7 @@ def rolling_of(
     thresholds: Mapping[str, float],
     work: Work,
     writer: Writer,
-    say: Say,
+    by_day: ByDay,
 ) -> Rolling:
     """Plan a rollup of the owners in scope that have too many rows.
 
@@ -164,7 +167,7 @@ def rolling_of(
         thresholds: Its thresholds in force.
         work: Results so far.
         writer: The lake, locked.
-        say: Told of each day.
+        by_day: Who is told of each day, and how many windows are condensed at once.
     """
     heavy = work.heavy.get(rollup.source)
     owners = frozenset(
@@ -172,4 +175,4 @@ def rolling_of(
         for owner in (heavy.owners if heavy else ())
         if work.is_in_scope(rollup.owner, owner)
     )
-    return Rolling(rollup, thresholds, owners, writer, say)
+    return Rolling(rollup, thresholds, owners, writer, by_day.say, by_day.jobs)

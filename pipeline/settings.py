@@ -57,7 +57,8 @@ class Settings(BaseSettings):
     )
     jobs: Annotated[int, Field(ge=1)] = Field(
         default_factory=lambda: min(4, os.cpu_count() or 1),
-        description="Batches of files that are read at once.",
+        description="Batches of files that are read at once, and windows of a day that"
+        " are condensed at once.",
     )
     by_day_rows: Annotated[int, Field(ge=0)] = Field(
         BY_DAY_ROWS,

@@ -129,7 +129,7 @@ def analyze(
         SettingError: If a threshold or a run is unknown.
     """
     scope = checking.scope_of(snapshot(writer.root), run_id, since)
-    by_day = ByDay(settings.by_day_rows, say=say)
+    by_day = ByDay(settings.by_day_rows, say=say, jobs=settings.jobs)
     done = analyzing.analyze(writer, settings.thresholds, scope, by_day=by_day)
     publish(writer.root)
     return done

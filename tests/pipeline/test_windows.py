@@ -3,10 +3,12 @@
 from pathlib import Path
 
 import polars as pl
+import pytest
 
+from analysis.step_rollups import roll_steps
 from ingest.lake import snapshot
 from ingest.tables import StepTimings
-from pipeline._days import LakeDay
+from pipeline._days import LakeDay, opened
 from pipeline._owners import raw_parts
 from pipeline._windows import Source, windows_of
 from tests.pipeline.step_lakes import bring, steady
@@ -59,3 +61,19 @@ def test_parts_that_share_more_than_a_step_are_sorted(tmp_path: Path) -> None:
     source = Source(lake, StepTimings, "run_id", "r", parts, frozenset())
     day = LakeDay(source, tuple(windows_of(source, 9)))
     assert pl.concat(day.read(["step", "rank"])).equals(log.select("step", "rank"))
+
+
+def test_nothing_depends_on_how_many_windows_are_condensed_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(windows_of, "__defaults__", (9,))
+    log = steady(40, ranks=4)
+    bring(tmp_path, [log[first : first + 9] for first in range(0, log.height, 9)])
+    lake = snapshot(tmp_path)
+    parts = tuple(raw_parts(lake, StepTimings))
+    source = Source(lake, StepTimings, "run_id", "r", parts, frozenset())
+    kept = [
+        roll_steps(opened(source, "d", lambda _: None, jobs)[0]) for jobs in (1, 2, 5)
+    ]
+    for table, rows in kept[0].items():
+        assert all(rows.equals(other[table]) for other in kept[1:])
