@@ -38,7 +38,7 @@ from pipeline.settings import Settings
 from pipeline.summaries import Ingested
 
 #: Raised when a scenario makes other steps than before.
-MADE: Final = 1
+MADE: Final = 2
 
 #: Says in a run's folder whether its files are all there.
 _MARK: Final = ".generated.json"

@@ -1,12 +1,13 @@
 """Faults that a scenario has drawn: stops by a published mix, and slow things."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
 
 from ingest.synthetic._history_causes import TABLE_5, UPGRADE, Cause
-from ingest.synthetic.cluster._draws import draws
+from ingest.synthetic.cluster._draws import draws, number_of
 from ingest.synthetic.cluster._placing import Maker
 from ingest.synthetic.cluster.faults import PlacedFault
 from ingest.synthetic.cluster.scenario import Scenario
@@ -41,10 +42,13 @@ def drawn_faults(scenario: Scenario) -> Iterator[PlacedFault]:
     """
     drawn = scenario.faults_drawn
     for era in range(-(-scenario.calendar.days // drawn.era_days)):
-        yield from _stops(scenario, era)
-        yield from _preemptions(scenario, era)
-        for kind, count in _SLOW:
-            yield from _slow(scenario, era, kind, getattr(drawn, count))
+        slow = (
+            _slow(scenario, era, kind, getattr(drawn, count)) for kind, count in _SLOW
+        )
+        for same in (_stops(scenario, era), _preemptions(scenario, era), *slow):
+            for number, fault in enumerate(same):
+                draw = number_of("drawn", fault.kind, era, number)
+                yield replace(fault, draw=draw)
 
 
 def _times(

@@ -9,6 +9,11 @@ import numpy as np
 BLOCK_STEPS: Final = 50
 
 
+def number_of(*words: object) -> int:
+    """Return the number by which the draws of one fault go."""
+    return crc32(" ".join(map(str, words)).encode())
+
+
 def draws(seed: int, name: str, *numbers: int) -> np.random.Generator:
     """Return the generator of one thing.
 

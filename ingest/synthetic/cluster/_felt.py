@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from ingest.synthetic.cluster._pauses import Pauses
 from ingest.synthetic.cluster._raw_steps import RawSteps
+from ingest.synthetic.cluster._watching import Watched
 from ingest.synthetic.cluster._work import Floats, Work
 
 #: Whole microseconds, or numbers of steps.
@@ -62,7 +63,7 @@ class Felt:
 
     Attributes:
         data: Wait for the input of a rank that is not delayed.
-        healthy: Longest work of those that are not watched.
+        healthy: Longest work of all ranks, were nothing to happen to them.
         arrived: When the last rank is done with its work.
         communication: Communication of a rank whose links are well.
         slowest_link: That of the rank with the slowest.
@@ -111,7 +112,8 @@ def feel(
         first_step: Number of the first of them.
     """
     data, checkpoint = raw.data.copy(), _saves(work, raw, first_step)
-    watched = raw.watched * common[:, None]
+    own = Watched.of(work, raw, common)
+    watched = own.work
     late, far = np.zeros_like(watched), np.zeros_like(watched)
     for one in touches:
         rows, columns = slice(one.low, one.high), list(one.columns)
@@ -126,11 +128,9 @@ def feel(
             late[rows, columns] += level
         else:
             data[rows] += one.level
-    paused, paused_work = _pause(work, raw, common, watched)
+    watched[own.cells] += own.pause
     whole = _whole(data, raw.healthy * common, raw.communication, raw.idle, checkpoint)
-    return _sum_up(
-        work, whole, (_int(watched), _int(late), _int(far)), paused, paused_work
-    )
+    return _sum_up(work, whole, (_int(watched), _int(late), _int(far)), own)
 
 
 def _saves(work: Work, raw: RawSteps, first_step: int) -> Floats:
@@ -138,24 +138,6 @@ def _saves(work: Work, raw: RawSteps, first_step: int) -> Floats:
     number = first_step + 1 + np.arange(len(raw.checkpoint))
     is_saved = number % work.scenario.schedule.checkpoint_every == 0
     return np.where(is_saved, raw.checkpoint, 0.0)
-
-
-def _pause(
-    work: Work, raw: RawSteps, common: Floats, watched: Floats
-) -> tuple[Pauses, Ints]:
-    """Add pauses to the work of the watched; return the others' with their work."""
-    pauses = raw.pauses
-    is_watched = work.is_watched[pauses.rank]
-    column = np.searchsorted(work.watched, pauses.rank[is_watched])
-    watched[pauses.step[is_watched], column] += pauses.pause[is_watched]
-    rest = ~is_watched
-    others = Pauses(
-        pauses.step[rest], pauses.rank[rest], pauses.pause[rest], pauses.noise[rest]
-    )
-    own = work.base_us[others.rank] * (1 + work.spread * others.noise)
-    if raw.lengths.shape[1]:
-        own = own * raw.lengths[others.step, work.replica[others.rank]]
-    return others, _int(own * common[others.step]) + others.pause
 
 
 def _int(values: Floats) -> Ints:
@@ -169,18 +151,16 @@ def _whole(*values: Floats) -> tuple[Ints, ...]:
 def _sum_up(
     work: Work,
     whole: tuple[Ints, ...],
-    watched: tuple[Ints, Ints, Ints],
-    paused: Pauses,
-    paused_work: Ints,
+    longer: tuple[Ints, Ints, Ints],
+    before: Watched,
 ) -> Felt:
     data, healthy, communication, idle, checkpoint = whole
-    own, late, far = watched
-    others = work.scenario.ranks - len(work.watched)
-    all_pause = np.bincount(paused.step, minlength=len(data)) == others
-    arrived = data + np.where(all_pause, 0, healthy)
+    own, late, far = longer
+    arrived = data + np.where(before.is_alone, 0, healthy)
     if len(work.watched):
         np.maximum(arrived, data + (own + late).max(1), out=arrived)
-    np.maximum.at(arrived, paused.step, data[paused.step] + paused_work)
+    paused = before.others
+    np.maximum.at(arrived, paused.step, data[paused.step] + before.others_work)
     slowest = communication + (far.max(1) if len(work.watched) else 0)
     return Felt(
         data,
@@ -194,5 +174,5 @@ def _sum_up(
         late,
         far,
         paused,
-        paused_work,
+        before.others_work,
     )

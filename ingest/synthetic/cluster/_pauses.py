@@ -32,6 +32,15 @@ class Pauses:
     pause: Ints
     noise: npt.NDArray[np.float64]
 
+    def where(self, is_wanted: npt.NDArray[np.bool_]) -> "Pauses":
+        """Return some of the pauses."""
+        return Pauses(
+            self.step[is_wanted],
+            self.rank[is_wanted],
+            self.pause[is_wanted],
+            self.noise[is_wanted],
+        )
+
     def part(self, low: int, high: int) -> "Pauses":
         """Return the pauses of a range of steps, counted from there."""
         first, last = np.searchsorted(self.step, (low, high))

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from ingest.synthetic._history_causes import TABLE_5, Cause
-from ingest.synthetic.cluster._draws import draws
+from ingest.synthetic.cluster._draws import draws, number_of
 from ingest.synthetic.cluster.faults import CAUSES, PlacedFault
 from ingest.synthetic.cluster.scenario import Fault, Scenario
 
@@ -36,13 +36,14 @@ class Maker:
 
     def listed(self, number: int, fault: Fault) -> Iterator[PlacedFault]:
         """Yield what a fault of the list is: one, or the stops of a lemon node."""
-        begun = self.scenario.begun_ns
+        begun, draw = self.scenario.begun_ns, self._draw(number, fault)
         at = begun + round((fault.from_s or 0) * _SECOND)
         if fault.from_step is not None:
             at = begun
         until = at + round((fault.length_s or 0) * _SECOND)
         if fault.kind == "lemon_node":
-            yield from self._lemon(number, fault, at, until)
+            for one in self._lemon(fault, at, until, draw):
+                yield replace(one, origin=number)
             return
         host, local = self._place(fault)
         if fault.kind == "preemption":
@@ -56,7 +57,15 @@ class Maker:
         else:
             bounds = (at, until if fault.steps is None else NEVER_NS)
             made = self.slow(fault.kind, bounds, fault.badness, host, local)
-        yield replace(made, from_step=fault.from_step, steps=fault.steps)
+        yield replace(made, from_step=fault.from_step, steps=fault.steps, draw=draw)
+
+    def _draw(self, number: int, fault: Fault) -> int:
+        """Return what the draws of a fault go by: its kind, its place, its time."""
+        names = [
+            (one.kind, one.rank, one.host, one.from_s, one.from_step)
+            for one in (*self.scenario.faults[:number], fault)
+        ]
+        return number_of(*names[-1], names.count(names[-1]))
 
     def _place(self, fault: Fault) -> tuple[int | None, int | None]:
         if fault.rank is not None:
@@ -64,14 +73,15 @@ class Maker:
         return fault.host, None
 
     def _lemon(
-        self, number: int, fault: Fault, at: int, until: int
+        self, fault: Fault, at: int, until: int, number: int
     ) -> Iterator[PlacedFault]:
         """Yield the stops of one node, at drawn times of its spell."""
         host, local = self._place(fault)
         draw = draws(self.scenario.seed, "lemon", number)
-        for moment in sorted(draw.integers(at, until, size=round(fault.badness))):
+        moments = sorted(draw.integers(at, until, size=round(fault.badness)))
+        for which, moment in enumerate(moments):
             made = self.stop(int(moment), _FAULTY, host or 0, local or 0)
-            yield replace(made, origin=number)
+            yield replace(made, draw=number_of("lemon", number, which))
 
     def stop(  # noqa: PLR0913 - the facts of one stop
         self,

@@ -22,7 +22,7 @@ class RawSteps:
         common: What all work is multiplied by, but for the time of day. [1]
         lengths: Work of each replica over the usual, by its documents: steps x
             replicas; of no columns where documents are alike. [1]
-        healthy: Longest work of those that are not watched. [us]
+        healthy: Longest work of all ranks, were nothing to happen to them. [us]
         watched: Work of the watched: steps x watched. [us]
         pauses: Pauses of single ranks.
         data: Wait for the input. [us]
@@ -93,9 +93,7 @@ def replica_lengths(work: Work, attempt: int, steps: int) -> Floats:
 
 
 def _healthy(work: Work, attempt: int, steps: int, lengths: Floats) -> Floats:
-    """Draw the longest work of all that are not watched."""
-    if work.longest is None:
-        return np.zeros(steps)
+    """Draw the longest work of all ranks, watched or not."""
     draw = draws(work.scenario.seed, "longest", attempt)
     if not lengths.shape[1]:
         return work.longest.at(draw.standard_exponential(steps))
@@ -105,10 +103,12 @@ def _healthy(work: Work, attempt: int, steps: int, lengths: Floats) -> Floats:
 
 
 def _watched(work: Work, attempt: int, steps: int, lengths: Floats) -> Floats:
-    """Draw the work of the watched, a column for each."""
+    """Draw the work of the watched, a column for each, whoever else is watched."""
     scenario, ranks = work.scenario, list(work.watched)
-    draw = draws(scenario.seed, "watched", attempt)
-    fresh = draw.standard_normal((steps + 1, len(ranks)))
+    fresh = np.empty((steps + 1, len(ranks)))
+    for column, rank in enumerate(ranks):
+        draw = draws(scenario.seed, "watched", attempt, rank)
+        fresh[:, column] = draw.standard_normal(steps + 1)
     spread = moving(fresh, scenario.noise.autocorrelation) * work.spread
     base = work.base_us[ranks] * (1 + spread)
     return base * lengths[:, work.replica[ranks]] if lengths.shape[1] else base

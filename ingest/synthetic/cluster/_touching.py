@@ -39,7 +39,7 @@ def _level(work: Work, fault: PlacedFault, attempt: int, steps: int) -> Floats:
     """Return how bad a fault is in each step: flows collide anew in each of them."""
     if not steps:
         return np.zeros(0)
-    draw = draws(work.scenario.seed, "levels", attempt, fault.number)
+    draw = draws(work.scenario.seed, "levels", attempt, fault.draw)
     even = draw.random(steps)
     if fault.kind == "flow_collision":
         return 1 + (fault.severity - 1) * 2 * even

@@ -93,17 +93,14 @@ class Work:
         return found
 
     @cached_property
-    def longest(self) -> "_Quantiles | None":
-        """Longest work of those that are not watched, of one replica; None: none. [us]
+    def longest(self) -> "_Quantiles":
+        """Longest work of all ranks, of one replica. [us]
 
         Where replicas differ by the lengths of their documents, each is taken for a
         fair sample of all ranks.
         """
-        base = self.base_us[~self.is_watched]
-        if not len(base):
-            return None
         parts = self.scenario.layout.dp if self.scenario.noise.sequence_sd else 1
-        return _quantiles(base, self.spread, parts)
+        return _quantiles(self.base_us, self.spread, parts)
 
 
 @dataclass(frozen=True, slots=True)

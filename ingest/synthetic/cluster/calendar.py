@@ -38,9 +38,9 @@ def run_attempts(work: Work, faults: Sequence[PlacedFault]) -> Iterator[Attempt]
     stops = [fault for fault in faults if fault.stops]
     slow = [fault for fault in faults if not fault.stops]
     number, first_step, submitted = 0, 0, scenario.begun_ns
-    ended = submitted
+    ended, cause = submitted, 0
     while True:
-        opened = _open(scenario, number, submitted, first_step)
+        opened = _open(scenario, number, submitted, first_step, cause)
         if opened.start_ns >= until:
             return
         stop, strike = _next(stops, opened, ended)
@@ -50,13 +50,16 @@ def run_attempts(work: Work, faults: Sequence[PlacedFault]) -> Iterator[Attempt]
             return
         stops = [one for one in stops if one.number != attempt.stop.number]
         number, first_step = number + 1, opened.first_step + attempt.kept
-        ended = attempt.end_ns
+        ended, cause = attempt.end_ns, attempt.stop.draw
         submitted = _resubmitted(scenario, attempt)
 
 
-def _open(scenario: Scenario, number: int, submitted: int, first_step: int) -> Opened:
+def _open(
+    scenario: Scenario, number: int, submitted: int, first_step: int, cause: int
+) -> Opened:
+    """Open an attempt: how long it queues and loads goes by the stop before it."""
     calendar = scenario.calendar
-    draw = draws(scenario.seed, "restarts", number)
+    draw = draws(scenario.seed, "restarts", cause)
     queue, load = (
         _between(draw, bounds) for bounds in (calendar.queue_s, calendar.load_s)
     )
@@ -139,7 +142,7 @@ def _close(
     kept = reached
     if stop is not None:
         stop = replace(stop, from_ns=strike, to_ns=max(stop.to_ns, strike))
-        draw = draws(scenario.seed, "reactions", opened.number)
+        draw = draws(scenario.seed, "reactions", stop.draw)
         hang = round(calendar.watchdog_s * _SECOND) if stop.hangs else 0
         signed = strike + hang + int(draw.integers(1, 2_000)) * 1_000_000
         end = -(-(signed + _between(draw, calendar.react_s)) // _SECOND) * _SECOND
@@ -162,9 +165,9 @@ def _close(
 
 def _resubmitted(scenario: Scenario, attempt: Attempt) -> int:
     """Return when the run is submitted again: once its nodes are its own. [ns]"""
-    draw = draws(scenario.seed, "decisions", attempt.number)
-    submitted = attempt.end_ns + _between(draw, scenario.calendar.decide_s)
     stop = attempt.stop
+    draw = draws(scenario.seed, "decisions", stop.draw if stop else 0)
+    submitted = attempt.end_ns + _between(draw, scenario.calendar.decide_s)
     if stop is not None and stop.kind == "preemption":
         submitted = max(submitted, -(-stop.to_ns // _SECOND) * _SECOND)
     return submitted

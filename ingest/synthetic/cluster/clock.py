@@ -36,7 +36,7 @@ class Clock:
         start: Start, since the attempt's first step began.
         duration: Wall time.
         data: Time that a rank waits for its input.
-        healthy: Longest own work of the ranks that nothing ever happens to.
+        healthy: Longest own work of all ranks, were nothing to happen to them.
         arrived: When the last rank is done with its work, since the step's start.
         communication: Time of communication of a rank whose links are well.
         slowest_link: That of the rank with the slowest link.

@@ -41,6 +41,7 @@ class PlacedFault:
         planned: Whether it was meant.
         hangs: Whether nothing tells of a stop before the watchdog does.
         origin: Number of the listed fault that it is one of, as of a lemon node.
+        draw: What its draws go by: the same whatever other faults there are.
     """
 
     number: int
@@ -59,6 +60,7 @@ class PlacedFault:
     planned: bool = False
     hangs: bool = False
     origin: int | None = None
+    draw: int = 0
 
     @property
     def stops(self) -> bool:
