@@ -15,8 +15,10 @@ What is wrong with a line has one answer in every source that reads lines:
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from io import BytesIO
 from typing import BinaryIO, Final
 
+import numpy as np
 import polars as pl
 
 from ingest.phrases import phrase
@@ -35,6 +37,7 @@ TOO_LONG: Final = "line_too_long"
 #: Rule of a last line whose end is missing where the writer ends every line.
 TRUNCATED: Final = "truncated_line"
 
+_END = ord("\n")
 _MARK = b"\xff"
 _BOM = b"\xef\xbb\xbf"
 # from the start of a run only, or a long run inside a line would be quadratic
@@ -63,7 +66,7 @@ class Block:
     @property
     def last(self) -> int:
         """Number of the last line."""
-        return self.first + self.data.count(b"\n") - self.data.endswith(b"\n")
+        return self.first + count_ends(self.data) - self.data.endswith(b"\n")
 
     @property
     def cut_short(self) -> bool:
@@ -72,8 +75,8 @@ class Block:
 
     def lines(self) -> Iterator[tuple[int, bytes]]:
         """Yield the number and the bytes of every line that is not blank."""
-        for number, line in enumerate(self.data.split(b"\n"), self.first):
-            if stripped := line.strip(_WHITE):
+        for number, line in enumerate(BytesIO(self.data), self.first):
+            if stripped := line.strip(_WHITE + b"\n"):
                 yield number, stripped
 
     def texts(self) -> pl.DataFrame:
@@ -99,6 +102,11 @@ class Block:
         )
 
 
+def count_ends(data: bytes) -> int:
+    """Return how many ends of lines there are, faster than bytes do. [1]"""
+    return int(np.count_nonzero(np.frombuffer(data, np.uint8) == _END))
+
+
 def blocks(
     stream: BinaryIO,
     start: bytes = b"",
@@ -119,7 +127,7 @@ def blocks(
         whole, end, rest = (rest + data).rpartition(b"\n")
         if end:
             yield _block(number, whole + end, cut=cut)
-            number, cut = number + whole.count(b"\n") + 1, False
+            number, cut = number + count_ends(whole) + 1, False
         if len(rest) > longest and len(rest := _one_nul(rest)) > longest:
             rest, cut = _cut(stream, rest, size), True
     if rest:
@@ -150,6 +158,8 @@ def _block(first: int, data: bytes, *, cut: bool) -> Block:
 
 def _as_utf8(data: bytes) -> tuple[bytes, int]:
     """Replace bytes that are not UTF-8; return how many lines had some, too."""
+    if data.isascii():
+        return data, 0
     text = data.decode("utf-8", errors="replace").encode()
     if text == data:
         return data, 0

@@ -1,7 +1,7 @@
 """Lines of JSON, each decoded alone."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final, Generic, NamedTuple, TypeVar
 
 import msgspec
@@ -30,9 +30,18 @@ _MISSING = re.compile(r"missing required field `(\w+)`$")
 
 
 def decode(
-    block: Block, decoder: msgspec.json.Decoder[T], table: type[Table]
+    block: Block,
+    decoder: msgspec.json.Decoder[T],
+    table: type[Table],
+    lines: Iterable[tuple[int, bytes]] | None = None,
 ) -> tuple[list[Record[T]], list[Refusal]]:
     """Decode every line of a block.
+
+    Args:
+        block: The lines.
+        decoder: Says what an object has.
+        table: Table that they are refused for.
+        lines: Those of its lines that are wanted, with their numbers; else all.
 
     Returns:
         The records, and the lines that are none. A last line without its end is a
@@ -40,7 +49,7 @@ def decode(
     """
     records: list[Record[T]] = []
     refused: list[Refusal] = []
-    for number, line in block.lines():
+    for number, line in block.lines() if lines is None else lines:
         try:
             records.append(Record(number, line, decoder.decode(line)))
         except msgspec.ValidationError as error:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import tzinfo
+from functools import cached_property
 from typing import BinaryIO, Final, Literal
 
 import polars as pl
@@ -22,7 +23,7 @@ TAIL_BYTES: Final = 65_536
 RAW_CHARACTERS: Final = 2_000
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Head:
     """The start of a file, expanded, and the name it came with.
 
@@ -39,12 +40,12 @@ class Head:
     columns: tuple[str, ...] = ()
     tail: bytes = b""
 
-    @property
+    @cached_property
     def text(self) -> str:
         """The head as text, without a byte order mark; bad bytes are replaced."""
         return self.data.decode("utf-8-sig", errors="replace")
 
-    @property
+    @cached_property
     def tail_text(self) -> str:
         """The whole lines of the tail as text; bad bytes are replaced."""
         return self.tail.partition(b"\n")[2].decode("utf-8", errors="replace")

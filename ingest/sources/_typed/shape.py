@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Final, NamedTuple
 
 import polars as pl
@@ -29,6 +30,12 @@ class Passed(NamedTuple):
 
 #: Of blocks after the first.
 NOTHING: Final = Passed(0, ())
+
+
+@cache
+def _types(table: type[Table]) -> dict[str, pl.DataType]:
+    schema = pl.Schema(table)
+    return {name: dtype for name, dtype in schema.items() if name != _FILE}
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +67,7 @@ class Shape:
     @property
     def types(self) -> dict[str, pl.DataType]:
         """Columns that such a table may have, with their types."""
-        schema = pl.Schema(self.table)
-        return {name: dtype for name, dtype in schema.items() if name != _FILE}
+        return _types(self.table)
 
     def named(self, names: Iterable[str]) -> list[str]:
         """Return columns by the names that the table has for them."""

@@ -11,7 +11,8 @@ from ingest.errors import UnreadableFileError
 from ingest.sources._lines import Block
 from ingest.sources._lines_csv import cell, names_of, split
 from ingest.sources._lines_csv_typed import typed_cells
-from ingest.sources._lines_json import decode
+from ingest.sources._lines_json import Record, decode
+from ingest.sources._lines_json_typed import typed_lines
 from ingest.sources._source import Batch, Reading
 from ingest.sources._typed.rows import batch
 from ingest.sources._typed.shape import NOTHING, Shape
@@ -76,21 +77,22 @@ def _read_json(
     types = _json_types(shape)
     decoder: msgspec.json.Decoder[Any] = msgspec.json.Decoder(_row_type(types))
     for block in blocks:
-        records, refused = decode(block, decoder, shape.table)
-        rows = [
-            (*msgspec.structs.astuple(record.value), f"line {record.number}")
-            for record in records
-        ]
-        schema = {**types, "place": pl.String()}
-        cells = pl.DataFrame(rows, schema=schema, orient="row").with_columns(
-            *_coalesced(shape),
-            line=pl.lit(None, pl.String),
-            rule=pl.lit(None, pl.String),
-        )
+        rows, left = typed_lines(block, types)
+        records, refused = decode(block, decoder, shape.table, left)
+        cells = _joined(rows, records).with_columns(_coalesced(shape))
         lost = (*passed_over.refused, *refused)
         repairs = block.repairs + passed_over.columns
         yield batch(cells, shape, reading, lost, repairs)
         passed_over = NOTHING
+
+
+def _joined(rows: pl.DataFrame, records: list[Record[Any]]) -> pl.DataFrame:
+    """Return rows and those that were decoded, in the order of their lines."""
+    if not records:
+        return rows
+    more = [(*msgspec.structs.astuple(one.value), one.number) for one in records]
+    decoded = pl.DataFrame(more, schema=rows.schema, orient="row")
+    return pl.concat([rows, decoded]).sort("line_number")
 
 
 def _keys(line: bytes) -> list[str] | None:
