@@ -25,7 +25,7 @@ _FAULTY: Final = _BY_NAME["Faulty GPU"]
 _HUNG: Final = _BY_NAME["NCCL Watchdog Timeouts"]
 
 #: What another job does.
-_PREEMPTED: Final = Cause("Preempted", "Planned", 0, "preemption", on_node=False)
+_PREEMPTED: Final = Cause("Preempted", "Scheduler", 0, "scheduler", on_node=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +127,6 @@ class Maker:
             cause=_PREEMPTED.name,
             category=_PREEMPTED.category,
             component=_PREEMPTED.component,
-            planned=True,
         )
 
     def slow(

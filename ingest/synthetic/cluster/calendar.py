@@ -146,7 +146,7 @@ def _close(
         hang = round(calendar.watchdog_s * _SECOND) if stop.hangs else 0
         signed = strike + hang + int(draw.integers(1, 2_000)) * 1_000_000
         end = -(-(signed + _between(draw, calendar.react_s)) // _SECOND) * _SECOND
-        if not stop.planned:
+        if not stop.saves:
             kept = reached - reached % scenario.schedule.checkpoint_every
     return Attempt(
         number=opened.number,

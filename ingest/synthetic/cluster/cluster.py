@@ -1,5 +1,6 @@
 """A cluster that is generated: everything about it but the steps of its ranks."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -14,6 +15,7 @@ from ingest.synthetic.cluster.scenario import Scenario
 __all__ = ["Cluster", "cluster_of"]
 
 _DAY_NS = 86_400_000_000_000
+_US = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +52,30 @@ def cluster_of(scenario: Scenario) -> Cluster:
     work = Work(scenario, tuple(sorted(watched)))
     attempts = _settled(run_attempts(work, faults))
     struck = {one.stop.number: one.stop for one in attempts if one.stop}
-    known = [struck.get(one.number, one) for one in faults]
+    known = [struck.get(one.number, one) for one in _dated(faults, attempts)]
     happened = tuple(one for one in known if not one.stops or one.number in struck)
     return Cluster(scenario, fleet_of(scenario), happened, attempts, work)
+
+
+def _dated(
+    faults: Iterable[PlacedFault], attempts: Iterable[Attempt]
+) -> Iterator[PlacedFault]:
+    """Yield faults with the times of the steps that they are at, where they have any.
+
+    Those at steps that never came are at no time.
+    """
+    times: dict[int, list[int]] = defaultdict(list)
+    for attempt in attempts:
+        clock = attempt.clock
+        for touch in attempt.clock.touches:
+            bounds = (clock.start[touch.low], clock.end[touch.high - 1])
+            times[touch.fault] += [attempt.begin_ns + int(at) * _US for at in bounds]
+    for one in faults:
+        if one.stops or one.from_step is None:
+            yield one
+        else:
+            felt = times[one.number] or [one.from_ns]
+            yield replace(one, from_ns=min(felt), to_ns=max(felt))
 
 
 def _settled(attempts: Iterable[Attempt]) -> tuple[Attempt, ...]:

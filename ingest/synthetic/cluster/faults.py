@@ -66,3 +66,8 @@ class PlacedFault:
     def stops(self) -> bool:
         """Whether it stops the run."""
         return self.kind in STOPPING or self.kind == "stop"
+
+    @property
+    def saves(self) -> bool:
+        """Whether the run saves before it stops: it is meant to, or warned in time."""
+        return self.planned or self.kind == "preemption"
