@@ -1,10 +1,11 @@
 """Lines of JSON, each decoded alone."""
 
 import re
-from collections.abc import Iterable, Iterator
-from typing import Final, Generic, NamedTuple, TypeVar
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Annotated, Any, Final, Generic, NamedTuple, TypeVar
 
 import msgspec
+import polars as pl
 
 from ingest.sources._lines import TRUNCATED, Block, refuse
 from ingest.sources._source import Head, Refusal
@@ -24,6 +25,8 @@ class Record(NamedTuple, Generic[T]):
     line: bytes
     value: T
 
+
+_BITS: Final[Mapping[pl.DataType, int]] = {pl.Int32(): 31, pl.Int64(): 63}
 
 _FIELD = re.compile(r"`\$\.(\w+)`$")
 _MISSING = re.compile(r"missing required field `(\w+)`$")
@@ -59,6 +62,20 @@ def decode(
     if refused and block.cut_short:
         refused[-1:] = _mark_truncated(block, refused[-1])
     return records, refused
+
+
+def kind_of(dtype: pl.DataType | None) -> Any:
+    """Return what a value of a column may be in JSON: null, too.
+
+    Args:
+        dtype: Type of the column: text, whole numbers or floats; none for anything.
+    """
+    if dtype is None:
+        return Any
+    if dtype.is_integer():
+        end = 2 ** _BITS[dtype]
+        return Annotated[int, msgspec.Meta(ge=-end, le=end - 1)] | None
+    return (float if dtype.is_float() else str) | None
 
 
 def head_records(head: Head) -> Iterator[dict[str, object]]:

@@ -6,23 +6,17 @@ starts as that of the first line does, so that every byte of them is accounted f
 Many times as fast as decoding lines one by one, and the same values.
 """
 
-import operator
-from collections.abc import Mapping
-from functools import reduce
+from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
 import msgspec
 import polars as pl
 
 from ingest.sources._lines import count_ends
+from ingest.sources._lines_json_cells import Cell
 
 #: Column that tells whether a line is as the first, and its values are of their types.
 IS_ALIKE: Final = "_is_alike"
-
-#: Values in which nothing has to be unescaped.
-_NUMBER: Final = r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?"
-_TEXT: Final = r'"[^"\\\x00-\x1f]*"'
-_NULL: Final = "null"
 
 _BOM: Final = b"\xef\xbb\xbf"
 
@@ -72,77 +66,55 @@ def typed(
         shared: What they should share: that of the first of them.
         types: Types of all columns: texts, whole numbers and floats.
     """
-    cells = _cells(lines, shared.keys)
+    texts = _texts(lines, shared)
     count = count_ends(lines) + (not lines.endswith(b"\n"))
-    if cells is None or cells.height != count:
+    if texts is None or texts.height != count:
         return None
-    columns: dict[str, pl.Expr | pl.Series] = {
-        name: pl.lit(None, dtype) for name, dtype in types.items()
-    }
-    fits = []
-    ends = ("",) * (len(shared.keys) - 1) + (shared.end,)
-    for cell, start, end in zip(cells, shared.starts, ends, strict=True):
-        is_framed, text = _bare(_once(cell), start, end)
-        value, is_fit = _value(text, types.get(cell.name))
-        fits.append((is_framed & is_fit).fill_null(value=False))
-        if cell.name in types:
-            columns[cell.name] = _column(value)
-    columns[IS_ALIKE] = _column(reduce(operator.and_, fits))
-    return cells.with_columns(**columns).select(*columns)
+    is_same = pl.all() == pl.all().first()
+    same = texts.select(is_same).select(pl.all().all()).row(0)
+    columns = {name: pl.lit(None, dtype) for name, dtype in types.items()}
+    varying = []
+    for cell, is_one in zip(_cells(shared, types), same, strict=True):
+        if not is_one:
+            varying.append(cell)
+        elif cell.dtype is not None:
+            literal = cell.literal(texts[cell.name][0])
+            if literal is None:
+                return None
+            columns[cell.key] = literal
+    return _read(texts, varying, columns)
 
 
-def _cells(lines: bytes, names: tuple[str, ...]) -> pl.DataFrame | None:
-    """Return lines as texts; cells that are missing are null."""
+def _texts(lines: bytes, shared: Alike) -> pl.DataFrame | None:
+    """Return the cells of lines by their number; those that are missing are null."""
     if b"\r" in lines or lines.startswith(_BOM):
         return None
-    schema = dict.fromkeys(names, pl.String())
+    schema = {str(n): pl.String() for n, _ in enumerate(shared.keys)}
     try:
         return pl.read_csv(lines, has_header=False, schema=schema, quote_char=None)
     except pl.exceptions.PolarsError:
         return None
 
 
-def _once(cell: pl.Series) -> pl.Series:
-    """Return a column of equal cells as one cell."""
-    is_one = cell[0] == cell[-1] and (cell == cell[0]).all()
-    return cell.head(1) if is_one else cell
+def _cells(shared: Alike, types: Mapping[str, pl.DataType]) -> list[Cell]:
+    ends = (*("" for _ in shared.keys[1:]), shared.end)
+    parts = zip(shared.keys, shared.starts, ends, strict=True)
+    return [
+        Cell(str(n), key, start, end, types.get(key))
+        for n, (key, start, end) in enumerate(parts)
+    ]
 
 
-def _bare(cell: pl.Series, start: str, end: str) -> tuple[pl.Series, pl.Series]:
-    """Return whether cells start and end as they should, and what is in between."""
-    text = cell.str.tail(-len(start))
-    if not end:
-        return cell.str.starts_with(start), text
-    is_framed = cell.str.starts_with(start) & cell.str.ends_with(end)
-    return is_framed, text.str.strip_suffix(end)
+def _read(
+    texts: pl.DataFrame, varying: Sequence[Cell], columns: Mapping[str, pl.Expr]
+) -> pl.DataFrame:
+    """Read the cells that are not the same in all lines.
 
-
-def _column(value: pl.Series) -> pl.Expr | pl.Series:
-    return pl.lit(value.item(), value.dtype) if len(value) == 1 else value
-
-
-def _value(text: pl.Series, dtype: pl.DataType | None) -> tuple[pl.Series, pl.Series]:
-    """Return values, and whether each text is one of that type, or null, in JSON."""
-    is_null = text == _NULL
-    if dtype is None:
-        return text, text.str.contains(rf"^(?:{_NUMBER}|{_TEXT}|true|false|null)$")
-    if dtype.is_integer():
-        value = text.cast(dtype, strict=False)
-        return value, is_null | (value.is_not_null() & ~_is_odd(text))
-    if dtype.is_float():
-        value = text.cast(pl.Float64, strict=False)
-        is_number = text.str.contains(rf"^{_NUMBER}$") & value.is_finite()
-        # minus zero, and what is too small to be told from it, may lose its sign
-        is_odd = text.str.starts_with("-") & (value == 0)
-        return value.cast(dtype), is_null | (is_number & ~is_odd)
-    value = text.str.slice(1).str.strip_suffix('"').set(is_null, None)
-    return value, is_null | text.str.contains(rf"^{_TEXT}$")
-
-
-def _is_odd(text: pl.Series) -> pl.Series:
-    """Tell whether a whole number is written as JSON has none: with `+`, or zeros."""
-    is_odd = text < "1"
-    if not is_odd.any():
-        return is_odd
-    is_bare = (text == "0") | text.str.contains("^-[1-9]")
-    return is_odd & ~is_bare
+    They are few steps, since each of them is handed to threads and back.
+    """
+    framed = pl.all_horizontal(pl.lit(value=True), *(c.is_framed() for c in varying))
+    bare = texts.with_columns(framed.alias(IS_ALIKE), *(c.bare() for c in varying))
+    read = bare.with_columns(value for cell in varying for value in cell.values())
+    fits = pl.all_horizontal(IS_ALIKE, *(cell.fits() for cell in varying))
+    found = {c.key: pl.col(c.column) for c in varying if c.dtype is not None}
+    return read.select(**{**columns, **found, IS_ALIKE: fits.fill_null(value=False)})

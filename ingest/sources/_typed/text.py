@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
-from typing import Annotated, Any, Final
+from typing import Any
 
 import msgspec
 import polars as pl
@@ -11,13 +11,11 @@ from ingest.errors import UnreadableFileError
 from ingest.sources._lines import Block
 from ingest.sources._lines_csv import cell, names_of, split
 from ingest.sources._lines_csv_typed import typed_cells
-from ingest.sources._lines_json import Record, decode
+from ingest.sources._lines_json import Record, decode, kind_of
 from ingest.sources._lines_json_typed import typed_lines
 from ingest.sources._source import Batch, Reading
 from ingest.sources._typed.rows import batch
 from ingest.sources._typed.shape import NOTHING, Shape
-
-_BITS: Final[Mapping[pl.DataType, int]] = {pl.Int32(): 31, pl.Int64(): 63}
 
 
 def read_text(
@@ -117,13 +115,5 @@ def _coalesced(shape: Shape) -> list[pl.Expr]:
 
 
 def _row_type(types: Mapping[str, pl.DataType]) -> type[msgspec.Struct]:
-    fields: list[Any] = []
-    for name, dtype in types.items():
-        kind: Any = str
-        if dtype.is_integer():
-            end = 2 ** _BITS[dtype]
-            kind = Annotated[int, msgspec.Meta(ge=-end, le=end - 1)]
-        elif dtype.is_float():
-            kind = float
-        fields.append((name, kind | None, None))
+    fields = [(name, kind_of(dtype), None) for name, dtype in types.items()]
     return msgspec.defstruct("Row", fields, gc=False)
