@@ -169,5 +169,5 @@ class Noise(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     gc_s: Seconds = 0.25
     gc_synchronised: bool = False
     sequence_sd: Spread = 0.0
-    diurnal: Spread = 0.01
+    diurnal: Spread = 0.015
     first_step_s: Seconds = 60.0
