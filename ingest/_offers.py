@@ -1,6 +1,7 @@
 """Rows as readers gave them, until there are enough of them to be checked at once."""
 
 from collections.abc import Iterable
+from itertools import groupby
 from typing import Final, NamedTuple
 
 import polars as pl
@@ -103,10 +104,15 @@ class Offers:
 
 
 def _pieces(frames: list[pl.DataFrame]) -> list[pl.DataFrame]:
-    """Return small frames as one, and large ones alone: joined, literals take room."""
-    large = [frame for frame in frames if frame.height >= _LARGE_ROWS]
-    small = [frame for frame in frames if frame.height < _LARGE_ROWS]
-    return [*large, pl.concat(small)] if small else large
+    """Return small frames that follow each other as one, and large ones alone.
+
+    Joined, the literals of a large one would take room; in another order than they
+    came in, rows that are sorted would have to be sorted again.
+    """
+    pieces = []
+    for is_large, run in groupby(frames, lambda frame: frame.height >= _LARGE_ROWS):
+        pieces += run if is_large else [pl.concat(run)]
+    return pieces
 
 
 def count(rows: pl.DataFrame, column: str, sign: int = 1) -> pl.DataFrame:

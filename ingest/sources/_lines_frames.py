@@ -1,12 +1,19 @@
 """Whole lines as frames, for readers that look at lines in columns."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import BinaryIO
 
 import polars as pl
 
-from ingest.sources._lines import BLOCK_BYTES, LINE_BYTES, TOO_LONG, blocks, refuse
+from ingest.sources._lines import (
+    BLOCK_BYTES,
+    LINE_BYTES,
+    TOO_LONG,
+    Block,
+    blocks,
+    refuse,
+)
 from ingest.sources._source import Batch, Refusal
 from ingest.tables import Table
 
@@ -47,7 +54,17 @@ def line_frames(
         size: Bytes to read at a time. [B]
         longest: Length beyond which a line that has no end is cut. [B]
     """
-    for block in blocks(stream, size=size, longest=longest):
+    yield from frames_of(blocks(stream, size=size, longest=longest), table)
+
+
+def frames_of(read: Iterable[Block], table: type[Table]) -> Iterator[Lines]:
+    """Return blocks as lines.
+
+    Args:
+        read: The blocks.
+        table: What a line that is too long is refused for.
+    """
+    for block in read:
         texts = block.texts()
         cut = texts.head(int(block.cut))
         rest = texts.slice(len(cut))

@@ -6,21 +6,26 @@ are known only then.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import chain, islice
 from typing import BinaryIO, Final
 
 import polars as pl
 
 from ingest.sources._kernel.events import events_of, parse, refusals_of
-from ingest.sources._kernel.patterns import CANDIDATE
+from ingest.sources._kernel.patterns import CANDIDATE, TELLING
 from ingest.sources._kernel.storms import thin_lines
 from ingest.sources._kernel.years import SYSLOG_START, YearWalk
-from ingest.sources._lines_frames import line_frames
+from ingest.sources._lines import Block, blocks
+from ingest.sources._lines_frames import frames_of
 from ingest.sources._source import Batch, Head, Reading, Source
 from ingest.tables import Failures
 
 #: Rows of a batch.
 BATCH_ROWS: Final = 100_000
+
+#: Blocks of a file that is not short: what lacks the end of a line is one, too. [1]
+_FEW_BLOCKS: Final = 3
 
 #: Share of the head's lines that must look like a kernel log's when none speaks of a
 #: GPU: a message may run over lines without a stamp of their own.
@@ -63,9 +68,28 @@ def recognizes(head: Head) -> bool:
 
 def read(stream: BinaryIO, reading: Reading) -> Iterator[Batch]:
     """Read the failures of a kernel log."""
+    parts = blocks(stream)
+    # nearly all logs of healthy nodes are short and tell of nothing
+    start = list(islice(parts, _FEW_BLOCKS))
+    if len(start) < _FEW_BLOCKS and not any(_may_tell(block) for block in start):
+        yield from map(_counted, start)
+        return
+    yield from _read(chain(start, parts), reading)
+
+
+def _may_tell(block: Block) -> bool:
+    return block.cut or any(word in block.data for word in TELLING)
+
+
+def _counted(block: Block) -> Batch:
+    """Return a batch without rows, in which each line is a record."""
+    return Batch(records=sum(1 for _ in block.lines()), repairs=block.repairs)
+
+
+def _read(parts: Iterable[Block], reading: Reading) -> Iterator[Batch]:
     years = YearWalk()
     kept: list[pl.DataFrame] = []
-    for lines in line_frames(stream, Failures):
+    for lines in frames_of(parts, Failures):
         turns = years.advance(lines.frame)
         hits = thin_lines(lines.frame.filter(pl.col("line").str.contains(CANDIDATE)))
         kept.append(hits.join(turns, on="number", how="left", maintain_order="left"))

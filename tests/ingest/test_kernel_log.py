@@ -1,18 +1,22 @@
 """Kernel logs: events, identities of GPUs, refused look-alikes."""
 
+import io
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ingest.sources import kernel_log
+from ingest.sources._kernel import messages
+from ingest.sources._kernel.patterns import TELLING
 from ingest.sources._source import Batch, Head
 from ingest.tables import Failures
 from ingest.xids import UNKNOWN_NAME
 from tests.examples import examples
-from tests.ingest.readings import held, read_lines, rows
+from tests.ingest.readings import held, read_lines, reading, rows
 
 XID = "NVRM: Xid (PCI:0000:5D:00): 79, pid=1, name=python, GPU has fallen off the bus."
 
@@ -186,3 +190,46 @@ def test_every_telling_line_is_an_event_or_refused(pieces: list[list[str]]) -> N
     assert len(rows) + len(refused) <= records <= len(pieces)
     keys = [tuple(row[name] for name in Failures.key) for row in rows]
     assert len(set(keys)) == len(keys)
+
+
+SAYS = ("evidence.txt", "harmless.txt")
+SAID = [
+    line.split(" | ", 3)[-1]
+    for name in SAYS
+    for line in (Path(__file__).parent / "kernel" / name).read_text().splitlines()
+]
+
+
+def test_every_kind_of_message_has_a_telling_word() -> None:
+    lines = pl.DataFrame({"line": SAID}, schema={"line": pl.String})
+    told = lines.with_columns(message=messages.message(), prefix=messages.prefix())
+    of_a_kind = told.filter(messages.kind().is_not_null())["line"]
+    assert of_a_kind.len() > 30
+    for line in of_a_kind:
+        assert any(word in line.encode() for word in TELLING), line
+
+
+LINE = st.one_of(
+    st.sampled_from(SAID),
+    st.sampled_from(["", " ", "plain", "mlx5_core: Port module event: module 1", XID]),
+    st.lists(
+        st.sampled_from([word.decode() for word in TELLING] + ["x", "mlx5_core a:"]),
+        max_size=3,
+    ).map(" ".join),
+)
+
+
+@given(lines=st.lists(LINE, max_size=8), is_whole=st.booleans())
+@settings(max_examples=examples(100), deadline=None)
+def test_a_short_log_is_read_as_a_long_one(lines: list[str], is_whole: bool) -> None:
+    data = "\n".join([*lines, ""] if is_whole else lines).encode()
+    short = list(kernel_log.read(io.BytesIO(data), reading()))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(kernel_log, "_may_tell", lambda _: True)
+        long = list(kernel_log.read(io.BytesIO(data), reading()))
+    assert [told(batch) for batch in short] == [told(batch) for batch in long]
+
+
+def told(batch: Batch) -> object:
+    found = [frame.rows(named=True) for frame in batch.rows.values()]
+    return found, batch.refused, batch.records, batch.repairs, batch.zone_used

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ingest.sources import _lines_frames, journald, kernel_log
+from ingest.sources import _lines, journald, kernel_log
 from ingest.tables import Failures
 from tests.ingest.readings import held, read_lines, records, rows
 
@@ -63,8 +63,8 @@ def test_lines_without_a_time_stay_apart() -> None:
 
 def test_blocks_do_not_change_the_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = rows_of(*STORM)
-    small = partial(_lines_frames.line_frames, size=700)
-    monkeypatch.setattr(kernel_log, "line_frames", small)
+    small = partial(_lines.blocks, size=700)
+    monkeypatch.setattr(kernel_log, "blocks", small)
     assert rows_of(*STORM) == whole
 
 

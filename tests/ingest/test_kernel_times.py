@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ingest.sources import _lines_frames, kernel_log
+from ingest.sources import _lines, kernel_log
 from ingest.sources._source import Batch
 from ingest.tables import Failures
 from ingest.times import parse_zone
@@ -232,8 +232,8 @@ def test_blocks_do_not_change_what_is_read(monkeypatch: pytest.MonkeyPatch) -> N
     ]
     whole = rows_of(batches_of(*lines))
 
-    small = partial(_lines_frames.line_frames, size=100)
-    monkeypatch.setattr(kernel_log, "line_frames", small)
+    small = partial(_lines.blocks, size=100)
+    monkeypatch.setattr(kernel_log, "blocks", small)
     in_pieces = batches_of(*lines)
     assert rows_of(in_pieces) == whole
     assert sum(batch.records for batch in in_pieces) == len(lines)

@@ -161,11 +161,18 @@ ANY: Final = "|".join(one.pattern for one in EVIDENCE)
 
 #: Words that lines of every kind have one of.
 WORDS: Final = (
-    r"EDAC |Memory failure: |\[Hardware Error\]|PCIe Bus Error: |: pciehp: Slot"
-    r"|nvme nvme|error, dev |EXT4-fs |XFS \(|nfs: server |Killed process "
-    r"|BUG: |kernel BUG at |hard LOCKUP|INFO: rcu_|blocked for more than "
-    r"|above threshold, cpu clock|critical temperature|Kernel panic - |amdgpu"
-    r"|nvidia-peermem "
+    *("EDAC ", "Memory failure: ", "[Hardware Error]", "PCIe Bus Error: "),
+    *(
+        ": pciehp: Slot",
+        "nvme nvme",
+        "error, dev ",
+        "EXT4-fs ",
+        "XFS (",
+        "nfs: server ",
+    ),
+    *("Killed process ", "BUG: ", "kernel BUG at ", "hard LOCKUP", "INFO: rcu_"),
+    *("blocked for more than ", "above threshold, cpu clock", "critical temperature"),
+    *("Kernel panic - ", "amdgpu", "nvidia-peermem "),
 )
 
 #: Text in front of a message that is the kernel's: nothing, a stamp of its own, or

@@ -1,5 +1,6 @@
 """Messages of NVIDIA's drivers and of its network cards in a kernel log."""
 
+import re
 from typing import Final
 
 from ingest.sources._kernel import evidence
@@ -96,9 +97,17 @@ OF_XID: Final = ("xid", "off_bus", "off_bus_tail")
 #: Kinds that are rows of their own.
 EVENTS: Final = (*OF_XID, "sxid", "nic", "kernel")
 
-#: A line that may hold one of the kinds; cheap, so that it can run over every line.
-CANDIDATE: Final = (
-    r"NVRM: |SXid|insufficient power|Port module event|setting system clock"
-    r"|High temperature on|Health issue|health compromised|health recovery"
-    rf"|: Link down|{evidence.WORDS}"
+#: Words that lines of every kind have one of, but for those of a network card's module.
+_WORDS: Final = (
+    *("NVRM: ", "SXid", "insufficient power", "setting system clock"),
+    *("High temperature on", "Health issue", "health compromised", "health recovery"),
+    *(": Link down", *evidence.WORDS),
 )
+
+#: A line that may hold one of the kinds; cheap, so that it can run over every line.
+CANDIDATE: Final = "|".join(
+    re.sub(r"([\[\](])", r"\\\1", word) for word in ("Port module event", *_WORDS)
+)
+
+#: What lines hold one of that are of a kind. A cable that was plugged is none.
+TELLING: Final = tuple(word.encode() for word in ("Port module event[", *_WORDS))
