@@ -1,0 +1,134 @@
+"""A small generated cluster through the whole pipeline, against the truth about it."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from ingest.synthetic.cluster.scenario import Scenario, parse_scenario
+from pipeline.querying import rows_of
+from tests.truth.generated import (
+    LIST,
+    analysed,
+    assert_accounts,
+    assert_stops,
+    assert_stragglers,
+    is_to_be_found,
+    made_files,
+)
+
+#: 24 ranks of three hosts for a day, 10 s a step.
+SMALL = """
+seed = 32
+run_id = "small"
+[fleet]
+hosts = 3
+spares = 1
+[layout]
+tp = 2
+dp = 12
+[model]
+tokens_per_step = 983_040
+[schedule]
+step_s = 10.0
+checkpoint_every = 50
+checkpoint_s = 2.0
+"""
+
+FAULTS = """
+[[faults]]
+kind = "slow_gpu"
+rank = 5
+from_s = 3_000
+length_s = 3_900
+severity = 1.12
+[[faults]]
+kind = "thermal_cap"
+rank = 9
+from_s = 10_000
+length_s = 3_900
+severity = 1.2
+[[faults]]
+kind = "power_cap"
+rank = 3
+from_s = 17_000
+length_s = 3_900
+severity = 1.15
+[[faults]]
+kind = "slow_link"
+rank = 12
+from_s = 24_000
+length_s = 3_900
+severity = 2.0
+[[faults]]
+kind = "flow_collision"
+host = 1
+from_s = 30_000
+length_s = 3_900
+severity = 2.0
+[[faults]]
+kind = "xid"
+rank = 11
+from_s = 36_000
+xid = 95
+[[faults]]
+kind = "hang"
+host = 0
+from_s = 40_000
+[[faults]]
+kind = "data_stall"
+from_s = 46_000
+length_s = 2_400
+severity = 1.5
+[[faults]]
+kind = "checkpoint_storm"
+from_s = 54_000
+length_s = 7_200
+severity = 5.0
+[[faults]]
+kind = "lemon_node"
+host = 0
+from_s = 62_000
+length_s = 12_000
+severity = 3
+[[faults]]
+kind = "preemption"
+from_s = 80_000
+length_s = 1_800
+"""
+
+
+def small(faults: str) -> Scenario:
+    return parse_scenario((SMALL + faults).encode(), "small.toml")
+
+
+@pytest.fixture(autouse=True)
+def _elsewhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def test_every_fault_is_found_with_its_place_and_cause(tmp_path: Path) -> None:
+    """First by what machines say alone, then with the list that operators keep."""
+    made, truth = made_files(small(FAULTS), tmp_path, "parquet", 60.0)
+    lake = tmp_path / "lake"
+    kept = tmp_path / LIST.name
+    shutil.move(made / LIST, kept)
+    analysed(made, lake)
+    assert_accounts(lake, truth)
+    assert sum(map(is_to_be_found, truth["faults"])) == 5
+    assert_stragglers(lake, truth)
+    assert_stops(lake, truth, listed=False)
+    shutil.move(kept, made / LIST)
+    analysed(made, lake)
+    assert_stops(lake, truth, listed=True)
+    assert_accounts(lake, truth)
+
+
+def test_on_a_healthy_fleet_nothing_is_found(tmp_path: Path) -> None:
+    made, truth = made_files(small(""), tmp_path, "parquet", 300.0)
+    lake = tmp_path / "lake"
+    analysed(made, lake)
+    assert_accounts(lake, truth)
+    assert truth["faults"] == []
+    for table in ("straggler_ranks", "interruptions", "hangs", "lemon_nodes"):
+        assert rows_of(lake, f"SELECT * FROM {table}").is_empty(), table
