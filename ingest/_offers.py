@@ -109,10 +109,9 @@ def _pieces(frames: list[pl.DataFrame]) -> list[pl.DataFrame]:
     Joined, the literals of a large one would take room; in another order than they
     came in, rows that are sorted would have to be sorted again.
     """
-    pieces = []
-    for is_large, run in groupby(frames, lambda frame: frame.height >= _LARGE_ROWS):
-        pieces += run if is_large else [pl.concat(run)]
-    return pieces
+    runs = groupby(frames, lambda frame: frame.height >= _LARGE_ROWS)
+    joined = [list(run) if is_large else [pl.concat(run)] for is_large, run in runs]
+    return [frame for run in joined for frame in run]
 
 
 def count(rows: pl.DataFrame, column: str, sign: int = 1) -> pl.DataFrame:

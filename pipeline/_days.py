@@ -11,10 +11,7 @@ from analysis._rollup import JOBS, Bounds, ReadWindows
 from ingest.identity import identity_of
 from pipeline._given import GivenDay
 from pipeline._window import Window
-from pipeline._windows import CUTS, Source, windows_of
-
-#: Column that bounds of a rollup are of, by the column that windows are cut by.
-_BOUNDED = {"step": "step", "gpu_uuid": "time_ns"}
+from pipeline._windows import WINDOW_ROWS, Cut, Source, cut_of, windows_of
 
 
 def identity(days: Source | GivenDay) -> str:
@@ -75,16 +72,24 @@ class LakeDay:
 
     Attributes:
         source: The rows.
+        cut: By what they are cut.
         windows: The windows, in order.
     """
 
     source: Source
+    cut: Cut
     windows: tuple[Window, ...]
 
     @classmethod
-    def of(cls, source: Source) -> "LakeDay":
-        """Cut the rows of a day."""
-        return cls(source, tuple(windows_of(source)))
+    def of(cls, source: Source, window_rows: int = WINDOW_ROWS) -> "LakeDay":
+        """Cut the rows of a day.
+
+        Args:
+            source: The rows.
+            window_rows: Rows of a window, about. [1]
+        """
+        cut = cut_of(source)
+        return cls(source, cut, tuple(windows_of(source, cut, window_rows)))
 
     @property
     def rows(self) -> int:
@@ -95,8 +100,7 @@ class LakeDay:
         self, columns: Sequence[str], bounds: Bounds | None = None
     ) -> Iterator[pl.DataFrame]:
         """Read columns of the rows within bounds, window by window."""
-        cut = CUTS[self.source.table].column
-        bounded = _BOUNDED[cut]
+        cut, bounded = self.cut.column, self.cut.bounded
         begun: pl.DataFrame | None = None
         for window in self.windows:
             if bounds and bounded == "step" and not _touch(window, bounds):
@@ -115,7 +119,7 @@ class LakeDay:
     def _after(
         self, begun: pl.DataFrame | None, window: Window, rows: pl.DataFrame
     ) -> pl.DataFrame:
-        """Put rows behind those of a step that began in the window before."""
+        """Put rows behind those of a step or host that began in the window before."""
         if begun is None or begun.is_empty():
             return rows
         both = pl.concat([begun.select(rows.columns), rows])
@@ -129,7 +133,7 @@ class LakeDay:
         rows = self.source.scan(window.parts)
         if window.is_whole:
             return rows
-        cut = CUTS[self.source.table]
+        cut = self.cut
         # a bound may be a text, which alone would be the name of a column
         low, high = pl.lit(window.low), pl.lit(window.high)
         rows = rows.filter(pl.col(cut.column).is_between(low, high))

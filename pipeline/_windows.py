@@ -10,7 +10,7 @@ import polars as pl
 from ingest import reading
 from ingest.lake import Snapshot
 from ingest.manifest import Part
-from ingest.tables import PowerSamples, StepTimings, Table
+from ingest.tables import StepTimings, Table
 from pipeline._owners import sole_owner
 from pipeline._window import Window, chains, go_on, joined
 
@@ -25,17 +25,20 @@ class Cut(NamedTuple):
     Attributes:
         group: Column of which a window has one value; None where there is none.
         column: Column of which no value is in two windows of a group.
+        bounded: Column that bounds of a rollup are of.
     """
 
     group: str | None
     column: str
+    bounded: str
 
 
 #: How the tables are cut that have a day of many rows.
-CUTS: Final[dict[type[Table], Cut]] = {
-    StepTimings: Cut("attempt", "step"),
-    PowerSamples: Cut(None, "gpu_uuid"),
-}
+_STEPS: Final = Cut("attempt", "step", "step")
+
+#: Samples are sorted by host, and by device within it.
+_HOSTS: Final = Cut(None, "host", "time_ns")
+_DEVICES: Final = Cut(None, "gpu_uuid", "time_ns")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,19 +69,30 @@ class Source:
         return reading.without_files(rows, parts, self.traced)
 
 
-def windows_of(source: Source, window_rows: int = WINDOW_ROWS) -> list[Window]:
+def cut_of(source: Source) -> Cut:
+    """Return how rows are cut so that a rollup has all of a step, or of a device."""
+    if source.table is StepTimings:
+        return _STEPS
+    places = source.scan(source.parts).select("host", "gpu_uuid").unique()
+    found = places.collect(engine="streaming")
+    is_told = not found["host"].null_count()
+    return _HOSTS if is_told and found["gpu_uuid"].is_unique().all() else _DEVICES
+
+
+def windows_of(source: Source, cut: Cut, window_rows: int) -> list[Window]:
     """Cut the rows of a day into windows, from the bounds of parts where they tell.
 
     Args:
         source: The rows.
+        cut: By what.
         window_rows: Rows of a window, about. [1]
     """
-    cut = CUTS[source.table]
     pieces = [_piece(part, cut, source) for part in source.parts]
     known = [piece for piece in pieces if piece]
     if len(known) < len(pieces):
         return _counted(source, source.parts, cut, window_rows)
-    led = source.table.key[:3] == (source.owner_column, cut.group, cut.column)
+    leading = [name for name in (source.owner_column, *cut[:2]) if name]
+    led = list(source.table.key[: len(leading)]) == leading
     found: list[Window] = []
     for chain in chains(sorted(known, key=_place), may_touch=led):
         if chain.rows > 2 * window_rows:

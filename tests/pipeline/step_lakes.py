@@ -7,19 +7,24 @@ import polars as pl
 
 from ingest import staging
 from ingest.lake import open_writer
-from ingest.tables import StepTimings
+from ingest.tables import StepTimings, Table
 from tests.analysis.drawn_steps import MIDNIGHT_NS, framed
 
 SECOND = 1_000_000_000
 
 
-def bring(root: Path, logs: Sequence[pl.DataFrame]) -> None:
-    """Write each log as parts of its own."""
+def bring(
+    root: Path, logs: Sequence[pl.DataFrame], table: type[Table] = StepTimings
+) -> None:
+    """Write each log as parts of its own; nothing is in columns that it has not."""
+    empty = table.create_empty()
     with open_writer(root) as writer:
         parts = [
             part
             for log in logs
-            for part in staging.write_parts(root, StepTimings, log, "raw")
+            for part in staging.write_parts(
+                root, table, pl.concat([empty, log], how="diagonal_relaxed"), "raw"
+            )
         ]
         writer.commit_rollups(parts)
 
