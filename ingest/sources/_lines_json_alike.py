@@ -70,8 +70,8 @@ def typed(
     count = count_ends(lines) + (not lines.endswith(b"\n"))
     if texts is None or texts.height != count:
         return None
-    is_same = pl.all() == pl.all().first()
-    same = texts.select(is_same).select(pl.all().all()).row(0)
+    is_first = pl.all() == pl.all().first()
+    same = texts.select(is_first.all(ignore_nulls=False)).row(0)
     columns = {name: pl.lit(None, dtype) for name, dtype in types.items()}
     varying = []
     for cell, is_one in zip(_cells(shared, types), same, strict=True):

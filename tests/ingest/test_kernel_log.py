@@ -227,9 +227,10 @@ def test_a_short_log_is_read_as_a_long_one(lines: list[str], is_whole: bool) -> 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(kernel_log, "_may_tell", lambda _: True)
         long = list(kernel_log.read(io.BytesIO(data), reading()))
-    assert [told(batch) for batch in short] == [told(batch) for batch in long]
+    assert told(short) == told(long)
 
 
-def told(batch: Batch) -> object:
-    found = [frame.rows(named=True) for frame in batch.rows.values()]
-    return found, batch.refused, batch.records, batch.repairs, batch.zone_used
+def told(batches: list[Batch]) -> object:
+    found = [frame.rows(named=True) for b in batches for frame in b.rows.values()]
+    counts = [(b.refused, b.records, b.repairs, b.zone_used) for b in batches]
+    return found, [count for count in counts if any(count)]

@@ -115,6 +115,11 @@ def test_odd_lines_are_left_and_slow_no_others() -> None:
     assert left == [(1, b"{"), (33, b'{"host":"a","step":1.5}'), (64, b"nothing,{")]
 
 
+def test_a_blank_line_is_no_row() -> None:
+    rows, left = typed_lines(block_of(LINE + b"\n\n" + LINE + b"\n\n"), TYPES)
+    assert (rows.height, left) == (0, [(1, LINE), (3, LINE)])
+
+
 def test_a_line_that_was_cut_is_left() -> None:
     long = b'{"host":"' + b"x" * 5000 + b'","step":1}\n'
     rest = b'{"host":"a","step":1}\n' * MANY

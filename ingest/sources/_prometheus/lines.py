@@ -5,6 +5,7 @@ from typing import Final
 import polars as pl
 
 from ingest.sources._lines import TOO_LONG, TRUNCATED, Block
+from ingest.sources._prometheus.split import split
 from ingest.sources._prometheus.stamps import stamp_ns
 
 #: Characters at the end of a line that hold its value and its time stamp; a line with
@@ -30,21 +31,11 @@ def samples(block: Block) -> pl.DataFrame:
     """Return the lines of a block that are no comments.
 
     Returns:
-        `number` and `line`; `series`, the name with its labels; `value`, and `whole`
-        where it is written as an integer; `time_ns`, null without a time stamp; and
-        `rule`, which the line breaks.
+        `number`; `series`, the name with its labels; `value`, and `whole` where it is
+        written as an integer; `time_ns`, null without a time stamp; and `rule`, which
+        the line breaks.
     """
-    lines = block.texts().filter(~pl.col("line").str.starts_with("#"))
-    cut = _without_exemplars(lines).with_columns(_rest=_rest())
-    known = pl.col("_rest").str.extract_groups(_VALUE)
-    kept = pl.col("_text").str.len_chars() - pl.col("_rest").str.len_chars()
-    parts = cut.select(
-        "number",
-        "line",
-        series=pl.col("_text").str.head(kept).str.strip_chars_end(" \t"),
-        _value=known.struct[0],
-        _stamp=known.struct[1],
-    )
+    parts = _parts(block)
     read = parts.with_columns(
         value=pl.col("_value").cast(pl.Float64, strict=False),
         whole=pl.col("_value").cast(pl.Int64, strict=False),
@@ -52,6 +43,30 @@ def samples(block: Block) -> pl.DataFrame:
     )
     rule = pl.coalesce(_broken(block), _unread())
     return read.with_columns(rule=rule).drop("_value", "_stamp")
+
+
+def _parts(block: Block) -> pl.DataFrame:
+    """Return `number`, `series`, `_value` and `_stamp` of lines, as text."""
+    quick = split(block)
+    if quick is None:
+        return _by_pattern(block.texts())
+    if quick.odd.is_empty():
+        return quick.parts
+    odd = block.texts().filter(pl.col("number").is_in(quick.odd.implode()))
+    return pl.concat([quick.parts, _by_pattern(odd)]).sort("number")
+
+
+def _by_pattern(texts: pl.DataFrame) -> pl.DataFrame:
+    lines = texts.filter(~pl.col("line").str.starts_with("#"))
+    cut = _without_exemplars(lines).with_columns(_rest=_rest())
+    known = pl.col("_rest").str.extract_groups(_VALUE)
+    kept = pl.col("_text").str.len_chars() - pl.col("_rest").str.len_chars()
+    return cut.select(
+        "number",
+        series=pl.col("_text").str.head(kept).str.strip_chars_end(" \t"),
+        _value=known.struct[0],
+        _stamp=known.struct[1],
+    )
 
 
 def _without_exemplars(lines: pl.DataFrame) -> pl.DataFrame:

@@ -4,8 +4,9 @@ from typing import Final, NamedTuple
 
 import polars as pl
 
+from ingest.sources._prometheus.cells import cells_of, count_conflicts
 from ingest.sources._prometheus.hosts import Hosts, Thing
-from ingest.sources._prometheus.values import FACTS, types_of
+from ingest.sources._prometheus.values import types_of
 from ingest.sources._source import Reading, Refusal
 from ingest.tables import LinkSamples, PowerSamples, Table
 
@@ -69,8 +70,9 @@ class Maker:
             alone: Whether each metric has rows of its own, which name it.
         """
         keys = [*ROW, "metric"] if alone else [*ROW]
-        cells = _cells(self._one_thing(samples), keys)
-        conflicts = int(cells["conflicts"].sum())
+        of_one = self._one_thing(samples)
+        cells = cells_of(of_one, keys)
+        conflicts = count_conflicts(of_one, cells, keys)
         frames: dict[type[Table], pl.DataFrame] = {}
         refused: tuple[Refusal, ...] = ()
         for table in (PowerSamples, LinkSamples):
@@ -133,20 +135,6 @@ class Maker:
             .otherwise("quality"),
             **(of_gpu if is_power else {}),
         ).drop("at", "thing", "number", "quality", "copies")
-
-
-def _cells(samples: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
-    """Make one of the samples of a field, a device and a time."""
-    cells = samples.group_by(*keys, "field").agg(
-        pl.col("number").min(),
-        pl.col("quality").first(),
-        pl.col("real", "count").max(),
-        copies=pl.len(),
-        conflicts=pl.sum_horizontal(
-            (pl.col(name) != pl.col(name).first()).sum() for name in ("real", "count")
-        ),
-    )
-    return cells.hstack(FACTS.select("column", "order", "table")[cells["field"]])
 
 
 def _wide(cells: pl.DataFrame, table: type[Table], keys: list[str]) -> pl.DataFrame:

@@ -16,7 +16,7 @@ from typing import BinaryIO, Final
 
 import polars as pl
 
-from ingest.sources._lines import blocks
+from ingest.sources._lines import Block, blocks
 from ingest.sources._prometheus.gather import Gathering
 from ingest.sources._prometheus.hosts import Hosts
 from ingest.sources._prometheus.lines import samples
@@ -48,7 +48,7 @@ def read_text(
         lines = samples(block)
         kept, refused = sift(_known(lines, registry), scrape)
         late = gathering.take(kept)
-        told = refusals(refused, "line")
+        told = refusals(_with_lines(refused, block), "line")
         yield batch_of(late, told, records=lines.height, repairs=block.repairs)
         yield batch_of(gathering.whole(everything=False))
     yield batch_of(gathering.whole(everything=True))
@@ -63,7 +63,16 @@ def _known(lines: pl.DataFrame, registry: Registry) -> pl.DataFrame:
         table, on="series", how="left", maintain_order="left", suffix="_of_series"
     )
     rule = pl.coalesce("rule", "rule_of_series")
-    return known.with_columns(rule=rule, quality=pl.lit("exact"))
+    no_line = pl.lit(None, pl.String)
+    return known.with_columns(rule=rule, quality=pl.lit("exact"), line=no_line)
+
+
+def _with_lines(refused: pl.DataFrame, block: Block) -> pl.DataFrame:
+    """Add the lines that are refused: hardly ever any, so nobody else has them."""
+    if refused.is_empty():
+        return refused
+    lines = block.texts()
+    return refused.drop("line").join(lines, "number", "left", maintain_order="left")
 
 
 def batch_of(
