@@ -52,8 +52,14 @@ def context_of(rollup: Rollup, place: Place, work: Work) -> Context:
         parts = _parts_of_day(rollup, table, place, work)
         if parts is not None:
             rows = reading.scan(work.before, table, parts)
-            frames[table] = _of_owner(rows, table, rollup.owner, place)
-            digest[table.sql_name()] = identity_of(parts)
+            made = {
+                day.key: day.scan(day.find)
+                for day in work.given
+                if day.find and (day.table, day.place.day) == (table, place.day)
+            }
+            every = pl.concat([rows, *made.values()])
+            frames[table] = _of_owner(every, table, rollup.owner, place)
+            digest[table.sql_name()] = " ".join([identity_of(parts), *made])
         else:
             held = _touching(rollup, table, place, work).collect()
             frames[table] = held.lazy()

@@ -13,11 +13,11 @@ from ingest.errors import SettingError
 from ingest.identity import identity_of
 from ingest.lake import Snapshot, Writer, snapshot
 from ingest.tables import RunCards, Table
+from pipeline._day_by_day import in_force, in_turn, run_together
 from pipeline._heavy import heavy_of
 from pipeline._owners import ByDay
 from pipeline._work import RUN, Scope, Work
 from pipeline.checking import wrong_layouts
-from pipeline.rolling import rolling_of
 
 #: Key of results that were filled for some runs only: never current.
 PARTIAL_KEY: Final = "some runs"
@@ -77,18 +77,14 @@ def analyze(
         work.masked = wrong
     computed: list[str] = []
     skipped: list[str] = []
-    for analysis in analyses:
-        thresholds = {
-            name: overrides.get(name, default)
-            for name, default in analysis.thresholds.items()
-        }
-        if isinstance(analysis, Rollup):
-            rolling = rolling_of(analysis, thresholds, work, writer, by_day)
-            if rolling.run(work):
-                computed.append(analysis.name)
-            elif rolling.owners:
-                skipped.append(analysis.name)
+    for rollups, analysis in in_turn(analyses):
+        if analysis is None:
+            planned = [(one, in_force(one, overrides)) for one in rollups]
+            done = run_together(planned, work, writer, by_day)
+            computed += [name for name, is_new in done.items() if is_new]
+            skipped += [name for name, is_new in done.items() if not is_new]
             continue
+        thresholds = in_force(analysis, overrides)
         key = _result_key(analysis, thresholds, work)
         if scope is None and all(_is_current(work, t, key) for t in analysis.outputs):
             skipped.append(analysis.name)

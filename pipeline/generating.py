@@ -88,7 +88,7 @@ def write(
     options = RawOptions(
         steps=_KINDS[request.form],
         power=request.interval_s > 0,
-        power_interval_ns=max(round(request.interval_s * 1e9), 1),
+        power_interval_ns=interval_ns(request),
         traces=request.traces,
         trace=request.trace,
         rows_from_ns=request.rows_from_ns,
@@ -98,6 +98,11 @@ def write(
     truth = json.dumps(truth_of(cluster, booked), indent=2)
     (folder / "truth.json").write_text(f"{truth}\n", encoding="utf-8")
     return written
+
+
+def interval_ns(request: Request) -> int:
+    """Return the time between two samples of power. [ns]"""
+    return max(round(request.interval_s * 1e9), 1)
 
 
 def span_of(cluster: Cluster, hours: float | None) -> tuple[int, int]:

@@ -2,25 +2,24 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from analysis import Rollup
 from analysis._rollup import JOBS
-from ingest.lake import Writer, snapshot
+from ingest.lake import Writer
 from ingest.manifest import Part
 from ingest.staging import Place, write_rollup
 from pipeline._context import Context, context_of
-from pipeline._days import identity, opened, rows_told
+from pipeline._days import identity, opened
 from pipeline._given import GivenDay
 from pipeline._owners import ByDay, may_have, raw_parts, traced_files
-from pipeline._pace import Pace
 from pipeline._windows import Source
 from pipeline._work import Work
 from pipeline.logs import Say
 
 #: Raw rows of a day: of the lake, or made.
-_Rows = Source | GivenDay
+Rows = Source | GivenDay
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,36 +42,33 @@ class Rolling:
     say: Say
     jobs: int = JOBS
 
-    def run(self, work: Work) -> bool:
-        """Condense the days that have changed, each in a commit of its own.
+    def due(self, work: Work) -> tuple[list[tuple[Place, Rows]], bool]:
+        """Find the days that have changed, and take out those whose rows are gone.
 
         Args:
-            work: Results so far; it sees the new rollups afterwards.
+            work: Results so far.
 
         Returns:
-            Whether there was any.
+            The days with their raw rows, and whether any was taken out.
         """
         sources = self._sources(work)
-        due: list[tuple[Place, _Rows]] = []
+        days: list[tuple[Place, Rows]] = []
         for place, source in sources.items():
             context = context_of(self.rollup, place, work)
             key = self._key(source, context)
             if not self._is_current(work, place, key):
-                due.append((place, source))
+                days.append((place, source))
         gone = self._stale(work, sources)
         if gone:
             self.writer.commit_rollups([], gone)
-        self._roll(due, work)
-        if due or gone:
-            work.see(snapshot(self.writer.root), self.rollup.outputs)
-        return bool(due or gone)
+        return days, bool(gone)
 
-    def _sources(self, work: Work) -> dict[Place, _Rows]:
+    def _sources(self, work: Work) -> dict[Place, Rows]:
         """Return the raw rows of each day of each owner."""
         table, column = self.rollup.source, self.rollup.owner
         parts = raw_parts(work.before, table)
         traced = traced_files(work.before, table)
-        found: dict[Place, _Rows] = {
+        found: dict[Place, Rows] = {
             day.place: day
             for day in work.given
             if day.table is table and day.place.owner in self.owners
@@ -91,7 +87,7 @@ class Rolling:
                     )
         return found
 
-    def _key(self, source: _Rows, context: Context) -> str:
+    def _key(self, source: Rows, context: Context) -> str:
         rollup = self.rollup
         said = [rollup.name, rollup.version, dict(self.thresholds), context.digest]
         schemas = [str(table.create_empty().schema) for table in rollup.outputs]
@@ -108,7 +104,7 @@ class Rolling:
         }
         return known == {table.sql_name() for table in self.rollup.outputs}
 
-    def _stale(self, work: Work, sources: Mapping[Place, _Rows]) -> list[Part]:
+    def _stale(self, work: Work, sources: Mapping[Place, Rows]) -> list[Part]:
         """Return rollups of days whose raw rows are gone, and not to be kept alone."""
         source = self.rollup.source.sql_name()
         retired = work.before.manifest.retired_days
@@ -122,23 +118,17 @@ class Rolling:
             and Place(str(part.owner), str(part.day)) not in sources
         ]
 
-    def _roll(self, due: Sequence[tuple[Place, _Rows]], work: Work) -> None:
-        """Condense days, one after the other, and tell of each."""
-        pace = Pace(sum(rows_told(source) for _, source in due))
-        for number, (place, source) in enumerate(due, 1):
-            name = f"{self.rollup.name} of {place.owner}, {place.day}"
-
-            def seen(rows: int, name: str = name) -> None:
-                if line := pace.within(rows):
-                    self.say(f"{name}: {line}")
-
-            rows = self._roll_day(place, source, work, seen)
-            left = f"{number} of {len(due)} days"
-            self.say(f"{name}: {pace.told(rows, rows_told(source))}, {left}")
-
-    def _roll_day(
-        self, place: Place, source: _Rows, work: Work, seen: Callable[[int], None]
+    def condense(
+        self, place: Place, source: Rows, work: Work, seen: Callable[[int], None]
     ) -> int:
+        """Condense a day, in a commit of its own; return its rows, about. [1]
+
+        Args:
+            place: Owner and day.
+            source: The raw rows.
+            work: Results so far.
+            seen: Told of the rows that it is done with.
+        """
         context = context_of(self.rollup, place, work)
         day, rows = opened(source, place.day, seen, self.jobs)
         results = self.rollup.compute(day, context.frames, self.thresholds)

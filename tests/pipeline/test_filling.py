@@ -10,7 +10,10 @@ from polars.testing import assert_frame_equal
 
 from analysis import RESULTS
 from analysis.attempts import Attempts
+from analysis.fleet_power import FleetPower, FleetReadings
 from analysis.lost_time import LostTime
+from analysis.power_days import PowerDays, XidChanges
+from analysis.power_hours import PowerHours
 from analysis.rank_hours import RankHours
 from analysis.step_rollups import StepRollups
 from analysis.straggler_days import StragglerDaysSpells
@@ -25,7 +28,8 @@ from ingest.tables import StepTimings, Table
 from ingest.times import DAY_NS
 from pipeline import settings as known
 from pipeline import steps
-from pipeline.filling import Target, fill, given_days
+from pipeline._given_steps import given_steps
+from pipeline.filling import Target, fill
 from pipeline.generating import Request, generate
 from pipeline.logs import silence
 from pipeline.orders import Order
@@ -33,7 +37,10 @@ from pipeline.settings import Settings
 
 TINY = Scenario(run_id="tiny", fleet=Fleet(hosts=1), layout=Layout(tp=8, dp=1))
 
-REQUEST = Request(form="parquet", interval_s=0)
+REQUEST = Request(form="parquet")
+
+#: What is kept of a day of power.
+POWER = (PowerHours, PowerDays, FleetPower, FleetReadings, XidChanges)
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +79,8 @@ def written(sample: Scenario, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.slow
 def test_a_made_day_is_the_same_as_one_of_files(filled: Path, written: Path) -> None:
-    days = {table: read(filled, table) for table in (StepRollups, RankHours)}
+    kept = (StepRollups, RankHours, *POWER)
+    days = {table: read(filled, table) for table in kept}
     for table, rows in days.items():
         assert rows.height
         assert_frame_equal(rows, read(written, table))
@@ -96,10 +104,12 @@ def test_old_days_have_no_rows_and_get_none(
     days = ["2026-03-02", "2026-03-03", "2026-03-04"]
     assert {part.day for part in lake.parts(StepTimings)} == {days[2]}
     assert sorted(lake.manifest.retired_days) == [
-        ("step_timings", days[0]),
-        ("step_timings", days[1]),
+        (table, day)
+        for table in ("power_samples", "step_timings")
+        for day in days[:2]
     ]
-    assert [part.day for part in lake.parts(StepRollups)] == days
+    for table in (StepRollups, PowerHours):
+        assert [part.day for part in lake.parts(table)] == days
 
 
 class StoppedError(Exception):
@@ -113,7 +123,7 @@ def test_a_fill_that_was_stopped_goes_on(
     """StoppedError after each day in turn: what was there is not made again."""
     target = Target(settings(tmp_path / "lake"), 0)
     said: list[str] = []
-    stops = iter(range(1, 9))
+    stops = iter(range(1, 12))
 
     def stop_after_a_day(line: str) -> None:
         if "M rows/s" in line and "days" in line:
@@ -121,13 +131,13 @@ def test_a_fill_that_was_stopped_goes_on(
             if next(stops, None):
                 raise StoppedError
 
-    for _ in range(9):
+    for _ in range(12):
         try:
             fill(sample, tmp_path, REQUEST, target, stop_after_a_day)
             break
         except StoppedError:
             continue
-    assert len(said) == len({line.partition(":")[0] for line in said}) == 6
+    assert len(said) == len({line.partition(":")[0] for line in said}) == 9
     for table in (
         StepRollups,
         RankHours,
@@ -142,7 +152,7 @@ def test_a_fill_that_was_stopped_goes_on(
 def test_a_fill_that_was_killed_goes_on(filled: Path, tmp_path: Path) -> None:
     """Killed at once after the first day, while the second one is condensed."""
     lake = tmp_path / "lake"
-    tokens = ["generate", "sample", str(tmp_path), "--interval", "0"]
+    tokens = ["generate", "sample", str(tmp_path)]
     python = [sys.executable, "-c", "from pipeline.cli import main; main()"]
     command = [*python, *tokens, "--into", str(lake)]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as killed:
@@ -165,7 +175,7 @@ def test_a_day_is_read_in_windows_and_by_steps() -> None:
     """Days together are all steps; bounds give the rows with those steps, no others."""
     cluster = cluster_of(TINY)
     begun = TINY.begun_ns
-    days = [*given_days(cluster, begun, begun + 2 * DAY_NS)]
+    days = [*given_steps(cluster, "", begun, begun + 2 * DAY_NS)]
     made = pl.concat(map(frame_of, step_windows(cluster, begun, begun + 2 * DAY_NS)))
     names = ["attempt", "step", "rank", "start_ns", "wait_ns"]
     whole = pl.concat([rows for day in days for rows in day.read(names, None)])

@@ -118,6 +118,32 @@ class Cells:
         return State(power, energy, row)
 
 
+def spent(rows: Rows, gpus: slice, levels: Levels) -> NDArray[np.float64]:
+    """Return the energy of all rows, of each of some GPUs, without those of each. [J]
+
+    Args:
+        rows: What the GPUs do.
+        gpus: Their columns.
+        levels: Power of each GPU in each row. [W]
+    """
+    length, rest = np.diff(rows.start), levels.rest[:, 0].astype(np.float64)
+    usual, odd = rest[0], np.flatnonzero(rest != rest[0])
+    total: NDArray[np.float64] = np.full(
+        levels.wait.shape[1], (rest * length).sum(), np.float64
+    )
+    for part, level in (
+        (rows.compute, levels.compute),
+        (rows.wait, levels.wait),
+        (rows.communication, levels.communication),
+    ):
+        own = part[:, gpus]
+        total += (level[0] - usual) * own.sum(axis=0)
+        total -= (rest[odd] - usual) @ own[odd]
+        unlike = np.flatnonzero((level != level[0]).any(axis=0))
+        total[unlike] += ((level[:, unlike] - level[0, unlike]) * own[:, unlike]).sum(0)
+    return total * _PER_NS
+
+
 def _share(
     worked: Floats, length: Floats, is_busy: NDArray[np.bool_]
 ) -> NDArray[np.uint8]:

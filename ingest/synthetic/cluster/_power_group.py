@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from ingest.synthetic.cluster._power_levels import (
     Floats,
     swing,
 )
+from ingest.synthetic.cluster._power_samples import Hindrance, Samples
 
 #: Time over which the driver averages power. [ns]
 BOX_NS: Final = 1_000_000_000
@@ -36,42 +37,6 @@ MOST_GPUS: Final = 1024
 CLOCK_POWER: Final = 2.0
 
 Times = NDArray[np.int64]
-
-
-class Hindrance(NamedTuple):
-    """A time in which a GPU's clock is low.
-
-    Attributes:
-        gpu: Position in the group.
-        from_ns: When it begins. [ns]
-        to_ns: When it is over. [ns]
-        ratio: Time of own work over the usual. [1]
-        kind: Kind of the fault.
-    """
-
-    gpu: int
-    from_ns: int
-    to_ns: int
-    ratio: float
-    kind: str
-
-
-class Samples(NamedTuple):
-    """Samples of a group; times x GPUs.
-
-    Attributes:
-        average: Mean power over the box. [dW]
-        instant: Power. [dW]
-        energy: Energy since the last sample. [mJ]
-        temperature: Temperature of the chip. [degC]
-        busy: Share of the row with a kernel. [%]
-    """
-
-    average: NDArray[np.uint16]
-    instant: NDArray[np.uint16]
-    energy: NDArray[np.uint32]
-    temperature: NDArray[np.uint8]
-    busy: NDArray[np.uint8]
 
 
 @dataclass(slots=True)
@@ -107,13 +72,14 @@ class Group:
 
     def take(self, rows: Rows, times_ns: Times) -> Iterator[Samples]:
         """Yield the samples at times within rows that follow those before. [ns]"""
-        cells = Cells.of(rows, self.columns, self._levels(rows))
+        cells = Cells.of(rows, self.columns, self.levels(rows))
         for first in range(0, len(times_ns), MOST_TIMES):
             yield self._sample(cells, times_ns[first : first + MOST_TIMES])
         self._owed += cells.energy[-1]
         self._before = cells
 
-    def _levels(self, rows: Rows) -> Levels:
+    def levels(self, rows: Rows) -> Levels:
+        """Return the power of each GPU by what it does in rows. [W]"""
         middle_ns = int(rows.start[0] + rows.start[-1]) // 2
         usual = np.float32(self.tdp_w * swing(middle_ns))
         rest = (rows.level * usual)[:, None]

@@ -6,8 +6,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ingest.synthetic.cluster._power_group import CLOCK_POWER, Hindrance
+from ingest.synthetic.cluster._power_group import CLOCK_POWER
 from ingest.synthetic.cluster._power_levels import COMPUTE
+from ingest.synthetic.cluster._power_samples import Hindrance
 
 #: Reasons for a low clock, as NVML numbers them.
 GPU_IDLE: Final = 0x1
@@ -31,10 +32,14 @@ Array = NDArray[np.generic]
 
 
 class Marks:
-    """Columns of one GPU block, GPUs x times, that faults change."""
+    """Columns of one GPU, an entry for each time, that faults change."""
 
     def __init__(
-        self, times_ns: NDArray[np.int64], idle: NDArray[np.bool_], clock_mhz: float
+        self,
+        times_ns: NDArray[np.int64],
+        idle: NDArray[np.bool_],
+        clock_mhz: float,
+        earlier: int = 0,
     ) -> None:
         """Begin with a healthy fleet: idle or at its full clock.
 
@@ -42,10 +47,12 @@ class Marks:
             times_ns: Times of the samples. [ns]
             idle: Whether no run held the GPUs, at each.
             clock_mhz: Clock of an unhindered GPU. [MHz]
+            earlier: Samples at the beginning that are not wanted, but counted. [1]
         """
         self.times_ns = times_ns
         self.idle = idle
         self.clock_mhz = clock_mhz
+        self.earlier = earlier
 
     def clock(self, low: Iterable[Hindrance]) -> NDArray[np.float32]:
         """Return the clock of one GPU. [MHz]"""
@@ -53,7 +60,7 @@ class Marks:
         for one in low:
             steps = round(self.clock_mhz / one.ratio / CLOCK_STEP_MHZ)
             clock[self.during(one)] = steps * CLOCK_STEP_MHZ
-        return clock
+        return clock[self.earlier :]
 
     def reasons(self, low: Iterable[Hindrance]) -> NDArray[np.int64]:
         """Return the bits of the reasons for the clock of one GPU."""
@@ -61,19 +68,33 @@ class Marks:
         told = {"power_cap": SW_POWER_CAP, "thermal_cap": SW_THERMAL}
         for one in low:
             bits[self.during(one)] |= told.get(one.kind, 0)
-        return bits
+        return bits[self.earlier :]
 
     def slowed(
-        self, kind: str, low: Iterable[Hindrance], begun_ns: int
+        self,
+        kind: str,
+        low: Iterable[Hindrance],
+        begun_ns: int,
+        boots_ns: Iterable[int] = (),
     ) -> NDArray[np.int64]:
-        """Return the counter of time slowed for a reason, of one GPU. [ns]"""
+        """Return the counter of time slowed for a reason, of one GPU. [ns]
+
+        Args:
+            kind: Kind of the faults that it counts.
+            low: Times in which the clock is low.
+            begun_ns: What it shows when the run begins. [ns]
+            boots_ns: When its node starts again. [ns]
+        """
+        boots = sorted(boots_ns)
+        if boots and len(self.times_ns) and boots[0] <= self.times_ns[0]:
+            begun_ns = 0
         counter = np.full(len(self.times_ns), begun_ns, np.int64)
         lasted = np.diff(self.times_ns, prepend=self.times_ns[:1])
         for one in low:
             if one.kind == kind:
                 held = np.where(self.during(one), lasted, 0)
                 counter += (np.cumsum(held) * HELD).astype(np.int64)
-        return counter
+        return restarted(counter, self.times_ns, boots)[self.earlier :]
 
     def limit(
         self, low: Iterable[Hindrance], tdp_w: float, factor: float
@@ -84,18 +105,24 @@ class Marks:
             if one.kind == "power_cap":
                 capped = tdp_w * factor * COMPUTE * one.ratio**-CLOCK_POWER
                 limit[self.within(one)] = round(capped / 5) * 5
-        return limit
+        return limit[self.earlier :]
 
     def heat(
-        self, low: Iterable[Hindrance], usual: NDArray[np.uint8]
+        self, low: Iterable[Hindrance], usual: NDArray[np.generic]
     ) -> NDArray[np.uint8]:
-        """Return the temperature of one GPU: slowed, it is as warm as it may be."""
+        """Return the temperature of one GPU: slowed, it is as warm as it may be.
+
+        Args:
+            low: Times in which its clock is low.
+            usual: Its temperature without, at the times that are wanted. [degC]
+        """
         warm = usual.astype(np.int64)
         for one in low:
             if one.kind == "thermal_cap":
                 during = self.during(one)
-                risen = warm + RISE_C * np.cumsum(during)
-                warm = np.where(during, np.minimum(risen, SLOWED_C), warm)
+                risen = warm + RISE_C * np.cumsum(during)[self.earlier :]
+                slowed = np.minimum(risen, SLOWED_C)
+                warm = np.where(during[self.earlier :], slowed, warm)
         return warm.astype(np.uint8)
 
     def within(self, one: Hindrance) -> NDArray[np.bool_]:

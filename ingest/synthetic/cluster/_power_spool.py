@@ -1,19 +1,18 @@
 """Samples of a group in the order of time, kept in a file until all are there."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ingest.synthetic.cluster._power_group import Samples
+from ingest.synthetic.cluster._power_samples import Samples
 
 
 @dataclass(slots=True)
 class Spool:
-    """A file of samples, of which columns are read when all are there.
+    """A file of samples, of which those of some GPUs are read when all are there.
 
     Attributes:
         path: The file.
@@ -49,32 +48,28 @@ class Spool:
         """Whether no run held the GPUs, at each time."""
         return np.concatenate(self._idle or [np.empty(0, np.bool_)])
 
-    def read(self) -> Samples:
-        """Return all samples, GPUs x times, and remove the file."""
-        pieces = [*self._pieces()]
-        self.path.unlink(missing_ok=True)
-        if not pieces:
-            return Samples(*(np.empty((self.gpus, 0), kind) for kind in _KINDS))
-        return Samples(
-            *(
-                np.ascontiguousarray(np.concatenate(part).T)
-                for part in zip(*pieces, strict=True)
-            )
-        )
-
-    def _pieces(self) -> Iterator[Samples]:
-        if not self._times:
-            return
-        data = np.fromfile(self.path, np.uint8)
-        at = 0
+    def read(self, gpus: NDArray[np.intp]) -> Samples:
+        """Return the samples of some GPUs, by their positions; GPUs x times."""
+        count = sum(map(len, self._times))
+        found = Samples(*(np.empty((len(gpus), count), kind) for kind in _KINDS))
+        if not count:
+            return found
+        data = np.memmap(self.path, np.uint8, "r")
+        at = first = 0
         for times in self._times:
-            parts: list[NDArray[Any]] = []
-            for kind in _KINDS:
-                end = at + len(times) * self.gpus * np.dtype(kind).itemsize
-                parts.append(data[at:end].view(kind).reshape(len(times), self.gpus))
+            last = first + len(times)
+            for part in found:
+                end = at + len(times) * self.gpus * part.itemsize
+                piece = data[at:end].view(part.dtype).reshape(len(times), self.gpus)
+                part[:, first:last] = piece[:, gpus].T
                 at = end
-            yield Samples(*parts)
+            first = last
+        return found
+
+    def remove(self) -> None:
+        """Remove the file."""
+        self.path.unlink(missing_ok=True)
 
 
 #: Types of the parts of samples.
-_KINDS = (np.uint16, np.uint16, np.uint32, np.uint8, np.uint8)
+_KINDS: Final = (np.uint16, np.uint16, np.uint32, np.uint8, np.uint8)

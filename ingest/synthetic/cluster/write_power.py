@@ -7,6 +7,7 @@ from typing import Final
 
 import polars as pl
 
+from ingest.synthetic.cluster._days import day_name
 from ingest.synthetic.cluster._power_frame import PowerFrames
 from ingest.synthetic.cluster.power import Recorded
 
@@ -28,7 +29,10 @@ _LEVEL: Final = 1
 def write_power_parquet(
     folder: Path, frames: PowerFrames, recorded: Iterable[Recorded]
 ) -> int:
-    """Write a file for some GPUs each, by host, GPU and time; return the rows. [1]"""
+    """Write a file for some GPUs of a day each; return the rows. [1]
+
+    They are in the order of host, GPU and time.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     written = 0
     for one in recorded:
@@ -43,7 +47,8 @@ def _write(folder: Path, frame: pl.DataFrame) -> int:
     if frame.is_empty():
         return 0
     hosts = frame["host"]
-    path = folder / f"power-{hosts[0]}-{hosts[-1]}.parquet"
+    day = day_name(frame["time_ns"][0])
+    path = folder / f"power-{day}-{hosts[0]}-{hosts[-1]}.parquet"
     frame.write_parquet(
         path,
         compression="zstd",

@@ -6,15 +6,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from ingest.synthetic.cluster._days import days_of
+from ingest.synthetic.cluster._power_files import PowerFiles
+from ingest.synthetic.cluster._power_meters import Counters
 from ingest.synthetic.cluster.accounts import Accounts, book_steps
 from ingest.synthetic.cluster.cluster import Cluster
-from ingest.synthetic.cluster.power import INTERVAL_NS, PowerRecorder
+from ingest.synthetic.cluster.power import INTERVAL_NS
 from ingest.synthetic.cluster.steps import StepWindow, step_windows
 from ingest.synthetic.cluster.write_card import write_card
 from ingest.synthetic.cluster.write_checkpoints import CheckpointLog
 from ingest.synthetic.cluster.write_logs import write_logs
-from ingest.synthetic.cluster.write_power import PowerFrames, write_power_parquet
-from ingest.synthetic.cluster.write_scrapes import write_scrapes
 from ingest.synthetic.cluster.write_slurm import write_slurm
 from ingest.synthetic.cluster.write_steps import Kind, StepLogs
 from ingest.synthetic.cluster.write_traces import (
@@ -57,7 +58,11 @@ class RawOptions:
 
 @dataclass(slots=True)
 class Written:
-    """What was written: rows, and whose GPU time the steps are. [1, GPU ns]"""
+    """What was written: rows, whose GPU time the steps are, and counters. [1, GPU ns]
+
+    Of energy, these show before each day what its first samples count on from, by its
+    start. [mJ]
+    """
 
     steps: int = 0
     power: int = 0
@@ -65,6 +70,7 @@ class Written:
     log_lines: int = 0
     traces: int = 0
     booked: list[Accounts] = field(default_factory=list, repr=False)
+    counters: dict[int, Counters] = field(default_factory=dict, repr=False)
 
 
 def write_raw(
@@ -90,40 +96,79 @@ def write_raw(
     write_card(folder, cluster)
     write_slurm(folder / "slurm", cluster, span_ns[1])
     written = Written(log_lines=write_logs(folder / "logs", cluster, span_ns))
-    first = None
     since = span_ns[0] if options.rows_from_ns is None else options.rows_from_ns
+    days = list(days_of(*span_ns, since))
     with tempfile.TemporaryDirectory(dir=folder, prefix=".power-") as spool:
-        kept = Path(spool)
-        recorder = PowerRecorder(
-            cluster, (since, span_ns[1]), kept, options.power_interval_ns
-        )
-        logs = StepLogs(folder / "steps", cluster, options.steps)
-        saves = CheckpointLog()
-        for window in _windows(cluster, span_ns, since):
-            saves.take(window)
-            written.booked.append(book_steps(window))
-            if window.start[0, 0] < since:
-                say(f"attempt {window.attempt.number}, step {window.first_step:,}")
-                continue
-            written.steps += logs.take(window)
-            if options.power:
-                recorder.take(window)
-            first = first or window
-            say(f"{written.steps} rows of steps")
-        written.checkpoints = _write_saves(folder, cluster, saves, options)
+        files = _Files(folder, cluster, options, written, say)
         if options.power:
-            written.power = _write_power(folder / "power", cluster, recorder, options)
-    if options.traces and first is not None:
-        written.traces = _write_traces(folder / "traces", cluster, first, options)
+            files.power = PowerFiles(
+                folder / "power", Path(spool), cluster, days, options.power_interval_ns
+            )
+        for number, day in enumerate(days):
+            files.write(number, day, is_old=day[0] < since)
+    written.checkpoints = _write_saves(folder, cluster, files.saves, options)
+    if options.traces and files.first is not None:
+        written.traces = _write_traces(folder / "traces", cluster, files.first, options)
+    if files.power is not None:
+        starts = [begin for begin, _ in days]
+        written.counters = dict(zip(starts, files.power.counters(), strict=True))
     return written
 
 
-def _windows(
-    cluster: Cluster, span_ns: tuple[int, int], since: int
-) -> Iterator[StepWindow]:
-    """Yield the steps of all the time, none of a window on both sides of a moment."""
-    yield from step_windows(cluster, span_ns[0], since)
-    yield from step_windows(cluster, since, span_ns[1])
+@dataclass(slots=True)
+class _Files:
+    """Writes steps and power day by day, and notes checkpoints and accounts.
+
+    Attributes:
+        folder: Where files go.
+        cluster: The cluster.
+        options: What is written.
+        written: What was.
+        say: Told what is done.
+        power: Writes power, where it is recorded.
+        saves: The checkpoints.
+        first: First window that was written.
+    """
+
+    folder: Path
+    cluster: Cluster
+    options: RawOptions
+    written: Written
+    say: Callable[[str], None]
+    power: PowerFiles | None = None
+    saves: CheckpointLog = field(default_factory=CheckpointLog)
+    first: StepWindow | None = None
+
+    def write(self, number: int, day: tuple[int, int], *, is_old: bool) -> None:
+        """Write a day, or only note what is noted of old ones.
+
+        Args:
+            number: Number of the day.
+            day: From when to when it is. [ns]
+            is_old: Whether its steps and power are not written.
+        """
+        power = self.power
+        if power is not None and not is_old:
+            power.begin(number)
+        for window in step_windows(self.cluster, *day):
+            self.saves.take(window)
+            self.written.booked.append(book_steps(window))
+            if power is not None:
+                power.take(window)
+            if is_old:
+                attempt = window.attempt.number
+                self.say(f"attempt {attempt}, step {window.first_step:,}")
+            else:
+                self._write_steps(window)
+        if power is not None:
+            as_text = self.options.steps != "parquet"
+            self.written.power += power.end(number, as_text=as_text)
+
+    def _write_steps(self, window: StepWindow) -> None:
+        logs = StepLogs(self.folder / "steps", self.cluster, self.options.steps)
+        self.written.steps += logs.take(window)
+        self.first = self.first or window
+        self.say(f"{self.written.steps} rows of steps")
 
 
 def _write_saves(
@@ -133,15 +178,6 @@ def _write_saves(
         path = folder / "checkpoints" / "saves.parquet"
         return saves.write_table(path, cluster.scenario.run_id)
     return saves.write(folder / "events" / "training-events.log")
-
-
-def _write_power(
-    folder: Path, cluster: Cluster, recorder: PowerRecorder, options: RawOptions
-) -> int:
-    frames = PowerFrames(cluster)
-    if options.steps == "parquet":
-        return write_power_parquet(folder, frames, recorder.finish())
-    return write_scrapes(folder, cluster, frames, recorder.finish())
 
 
 def _write_traces(

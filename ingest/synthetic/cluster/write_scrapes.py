@@ -98,13 +98,13 @@ _LABELS: Final = (
 def write_scrapes(
     folder: Path, cluster: Cluster, frames: PowerFrames, recorded: Iterable[Recorded]
 ) -> int:
-    """Write a file for each node; return the samples. [1]"""
+    """Add to a file of each node; return the samples. [1]"""
     folder.mkdir(parents=True, exist_ok=True)
     labels = _labels(cluster)
     written = 0
     for one in recorded:
         for make in frames.makers(one):
-            frame = make().with_columns(pl.col("host", "gpu_uuid").cast(pl.String))
+            frame = make()
             written += frame.height
             for (host,), rows in frame.partition_by("host", as_dict=True).items():
                 _write(folder / f"{host}.prom", rows.join(labels, on="gpu_uuid"))
@@ -124,7 +124,8 @@ def _labels(cluster: Cluster) -> pl.DataFrame:
 def _write(path: Path, rows: pl.DataFrame) -> None:
     """Write the scrapes of a node: at each time, metric by metric, GPU by GPU."""
     lines = pl.concat([*_lines(rows)]).sort("time_ms", "metric", "local_rank")
-    lines.select("line").write_csv(path, include_header=False, quote_style="never")
+    with path.open("ab") as file:
+        lines.select("line").write_csv(file, include_header=False, quote_style="never")
 
 
 def _lines(rows: pl.DataFrame) -> Iterator[pl.DataFrame]:
