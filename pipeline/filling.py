@@ -24,7 +24,7 @@ from ingest.synthetic.cluster.cluster import cluster_of
 from ingest.synthetic.cluster.power_days import PowerDay
 from ingest.synthetic.cluster.scenario import Scenario
 from ingest.tables import PowerSamples, StepTimings, Table
-from ingest.times import DAY_NS
+from ingest.times import DAY_NS, SECOND_NS
 from pipeline import analyzing, generating, steps
 from pipeline._given_power import given_power
 from pipeline._given_steps import given_steps
@@ -111,7 +111,7 @@ def fill(
     given = [*given_steps(cluster, _key(scenario), begun, since)]
     spool = folder / scenario.run_id / _SPOOL
     if request.interval_s > 0:
-        interval_ns = generating.interval_ns(request)
+        interval_ns = max(round(request.interval_s * SECOND_NS), 1)
         power = [
             PowerDay(cluster, span, interval_ns, shown)
             for span, shown in zip(days_of(begun, since), counters, strict=False)

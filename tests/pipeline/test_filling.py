@@ -97,6 +97,15 @@ def test_every_answer_is_the_same(filled: Path, written: Path) -> None:
 
 
 @pytest.mark.slow
+def test_what_slowed_a_gpu_of_an_old_day_is_told(filled: Path) -> None:
+    """Only samples of its power tell that rank 9 was slowed for heat."""
+    (thermal,) = (
+        read(filled, StragglerRanks).filter(pl.col("scope_id") == "9").rows(named=True)
+    )
+    assert thermal["cause"] == "thermal_throttling"
+
+
+@pytest.mark.slow
 def test_old_days_have_no_rows_and_get_none(
     filled: Path, sample: Scenario, tmp_path: Path
 ) -> None:
@@ -104,9 +113,7 @@ def test_old_days_have_no_rows_and_get_none(
     days = ["2026-03-02", "2026-03-03", "2026-03-04"]
     assert {part.day for part in lake.parts(StepTimings)} == {days[2]}
     assert sorted(lake.manifest.retired_days) == [
-        (table, day)
-        for table in ("power_samples", "step_timings")
-        for day in days[:2]
+        (table, day) for table in ("power_samples", "step_timings") for day in days[:2]
     ]
     for table in (StepRollups, PowerHours):
         assert [part.day for part in lake.parts(table)] == days
