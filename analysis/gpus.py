@@ -128,7 +128,9 @@ def gpus_by_portion(
     sizes = _sizes(maps, attempts, seen)
     for some in portions_of(attempts, sizes, portion_seats):
         held = some.select(_HELD)
-        here = seen.join(held, on=_ATTEMPT).sort(Gpus.key[:5]).collect()
+        # a list of nodes is long: in the row of each rank it would take gigabytes
+        alone = held.drop("hosts")
+        here = seen.join(alone, on=_ATTEMPT).sort(Gpus.key[:5]).collect()
         rows = maps.of_attempts(held)
         if here.is_empty():
             rows = rows.with_columns(_UNSEEN)
