@@ -1,5 +1,6 @@
 """The energy of windows that may lie in each other, by samples of power."""
 
+from collections.abc import Callable
 from typing import Final
 
 import polars as pl
@@ -17,6 +18,24 @@ MARGIN_NS: Final = 65 * SECOND_NS
 
 _DEVICE: Final = ("_key", "level")
 
+#: Columns that rows near a window have of it.
+NEAR: Final = ("_key", "_cluster", "_host", "_from", "_to")
+
+#: What is found of a window.
+FOUND: Final = {
+    "w": pl.UInt32(),
+    "energy_j": pl.Float64(),
+    "least_j": pl.Float64(),
+    "most_j": pl.Float64(),
+    "method": pl.String(),
+    "coverage_ratio": pl.Float64(),
+    "quality": pl.String(),
+    "refresh_ns": pl.Float64(),
+}
+
+#: Measures windows of single devices.
+Measure = Callable[[pl.DataFrame], pl.DataFrame]
+
 
 def sampled_windows(
     samples: pl.LazyFrame, windows: pl.DataFrame, bridges: Bridges
@@ -29,8 +48,8 @@ def sampled_windows(
         bridges: Which silences are bridged.
 
     Returns:
-        `w`, `energy_j`, `method`, `coverage_ratio`, `quality` and `refresh_ns` of
-        windows of which any sample is there.
+        The columns of FOUND, of windows of which any sample is there; the energy is
+        between `least_j` and `most_j`.
     """
     read = _copied(samples, windows)
     pieces = windows.select(
@@ -47,51 +66,69 @@ def sampled_windows(
     return measured.select(
         pl.col("device").cast(pl.UInt32).alias("w"),
         "energy_j",
-        "method",
-        "coverage_ratio",
-        "quality",
-        pl.col("refresh_ns").cast(pl.Float64),
+        least_j="energy_j",
+        most_j="energy_j",
+        method="method",
+        coverage_ratio="coverage_ratio",
+        quality="quality",
+        refresh_ns=pl.col("refresh_ns").cast(pl.Float64),
     )
 
 
 def _copied(samples: pl.LazyFrame, windows: pl.DataFrame) -> pl.DataFrame:
     """Return the samples near each window, once for each that they are near."""
     time = PowerSamples.time_ns.col
+    bounds = windows.select(
+        first=pl.col("start_ns").min() - MARGIN_NS, last=pl.col("end_ns").max()
+    )
+    first, last = bounds.row(0)
+    among = samples.filter(time.is_between(first, last + MARGIN_NS))
+    start, end = pl.col("_from") - MARGIN_NS, pl.col("_to") + MARGIN_NS
+    mine = near_windows(among, windows).filter(time.is_between(start, end))
+    return mine.drop(NEAR).collect()
+
+
+def near_windows(rows: pl.LazyFrame, windows: pl.DataFrame) -> pl.LazyFrame:
+    """Return rows of the devices of windows, once for each window.
+
+    Args:
+        rows: Rows with `cluster`, `host`, `gpu_uuid` and `level`.
+        windows: Rows of EnergyWindows, with a number `w`.
+
+    Returns:
+        The rows with the number of the window as their `device`, and NEAR.
+    """
     near = windows.select(
         "level",
         _key=identity("gpu_uuid"),
         _cluster="cluster",
         _host="host",
         device=pl.col("w").cast(pl.Int64),
-        _from=pl.col("start_ns") - MARGIN_NS,
-        _to=pl.col("end_ns") + MARGIN_NS,
+        _from="start_ns",
+        _to="end_ns",
     )
-    among = samples.filter(time.is_between(near["_from"].min(), near["_to"].max()))
-    keyed = among.with_columns(_key=identity("gpu_uuid"))
+    keyed = rows.with_columns(_key=identity("gpu_uuid"))
     found = keyed.join(near.lazy(), on=_DEVICE)
     is_same_host = (pl.col("host") == pl.col("_host")).fill_null(value=True)
     is_same = is_same_host & (pl.col("cluster") == pl.col("_cluster"))
-    inside = time.is_between(pl.col("_from"), pl.col("_to"))
-    mine = found.filter(inside & (is_same | is_global("gpu_uuid")))
-    return mine.drop("_key", "_cluster", "_host", "_from", "_to").collect()
+    return found.filter(is_same | is_global("gpu_uuid"))
 
 
 def windows_of_nodes(
-    samples: pl.LazyFrame, windows: pl.DataFrame, bridges: Bridges
+    rows: pl.LazyFrame, windows: pl.DataFrame, measure: Measure
 ) -> pl.DataFrame:
     """Measure windows of all GPUs of a node together, GPU by GPU.
 
     Args:
-        samples: Rows of PowerSamples.
+        rows: Rows of the boards that were sampled: `cluster`, `host`, `gpu_uuid`.
         windows: Rows of EnergyWindows of nodes that are known, with a number `w`.
-        bridges: Which silences are bridged.
+        measure: Measures those of single boards.
 
     Returns:
-        What `sampled_windows` does; the energy is the sum over the GPUs that were
-        sampled, the coverage that of the least covered.
+        What `measure` does; the energy is the sum over the GPUs that were sampled, the
+        coverage that of the least covered.
     """
-    boards = samples.filter(PowerSamples.level.col == "gpu_board")
-    seen = boards.select("cluster", "host", gpu="gpu_uuid").unique().collect()
+    seen = rows.select("cluster", "host", gpu="gpu_uuid").unique().collect()
     names = host_names([windows.lazy(), seen.lazy()])
     gpus = spelled_alike(seen.lazy(), names).unique().collect()
     apart = (
@@ -105,20 +142,20 @@ def windows_of_nodes(
         )
     )
     if apart.is_empty():
-        return sampled_windows(samples.limit(0), windows.head(0), bridges)
-    found = sampled_windows(samples, apart, bridges)
+        return pl.DataFrame(schema=FOUND)
+    joules = pl.col("energy_j", "least_j", "most_j")
+    is_known = pl.col("energy_j").null_count() == 0
     return (
-        found.join(apart.select("w", "_of"), on="w")
+        measure(apart)
+        .join(apart.select("w", "_of"), on="w")
         .sort("w")
         .group_by("_of", maintain_order=True)
         .agg(
-            energy_j=pl.when(pl.col("energy_j").null_count() == 0).then(
-                pl.col("energy_j").sum()
-            ),
+            pl.when(is_known).then(joules.sum()),
             method=pl.col("method").first(),
             coverage_ratio=pl.col("coverage_ratio").min(),
             quality=pl.col("quality").drop_nulls().sort().first(),
             refresh_ns=pl.col("refresh_ns").max(),
         )
-        .rename({"_of": "w"})
+        .select(pl.col("_of").alias("w"), *(name for name in FOUND if name != "w"))
     )

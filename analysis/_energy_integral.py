@@ -106,8 +106,10 @@ def _used_by(state: pl.DataFrame, edges: pl.DataFrame) -> pl.DataFrame:
         (pl.col(name) + value).alias(name) for name, value in inside.items()
     )
     power = pl.col("watts") + pl.col("slope") * since
+    # segments may leave time between them
+    is_inside = pl.col("edge_ns") - pl.col("time_ns") <= pl.col("length_ns")
     return told.select(
         *(*_PIECE, "is_end"),
         pl.col(_SUMMED).fill_null(0),
-        edge_w=pl.when("is_measured").then(power),
+        edge_w=pl.when(pl.col("is_measured") & is_inside).then(power),
     )

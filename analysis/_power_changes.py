@@ -31,7 +31,10 @@ class Holding(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """Rows of `sensors`, and when the power of these runs changes."""
+    """Rows of `sensors`, and when the power of these runs changes.
+
+    Ages are told at points that are `aged_ns` apart.
+    """
 
     sensors: pl.DataFrame
     changes: Changes
@@ -53,7 +56,7 @@ def sampled_changes(
     held = holding.held(devices)
     if held.is_empty():
         return None
-    told = sensors(samples, held, devices)
+    told = sensors(samples, held, devices).with_columns(aged_ns="grid_ns")
     return Seen(told, changes(samples, held, devices, told, bridges))
 
 

@@ -53,12 +53,14 @@ class Hold:
 
     Attributes:
         ages: Rows of `ages` of one run.
+        aged_ns: Time between two points that ages are told at. [ns]
         grid_ns: Time between two points of the run's power. [ns]
         interval_ns: Time between two samples. [ns]
         refresh_ns: Time between two changes of the reading. [ns]
     """
 
     ages: pl.DataFrame
+    aged_ns: int
     grid_ns: int
     interval_ns: int
     refresh_ns: int
@@ -86,7 +88,7 @@ class Hold:
         )
         age_s = columns["age_ns"].to_numpy() / SECOND_NS
         points, readings = (columns[name].to_numpy() for name in ("points", "readings"))
-        half = np.pi * hz[:, None] * self.grid_ns / SECOND_NS
+        half = np.pi * hz[:, None] * self.aged_ns / SECOND_NS
         turned = np.exp(-1j * (2 * np.pi * hz[:, None] * age_s + (points - 1) * half))
         summed = (turned * points * _mean(half, points)) @ readings
         return np.asarray(np.abs(summed) / (points @ readings))

@@ -83,6 +83,18 @@ class Fleet(NamedTuple):
 NOTHING: Final = Fleet(pl.DataFrame(schema=SCHEMA), pl.DataFrame(schema=AGES))
 
 
+def grid_of_kind(grids: Grids) -> pl.Expr:
+    """Return the time between two points, by the kind of a row; null for others.
+
+    Args:
+        grids: Time between two points.
+    """
+    # without a default, no kinds at all give text
+    return pl.col("semantics").replace_strict(
+        dict(grids), default=None, return_dtype=pl.Int64
+    )
+
+
 def fleet_of(
     readings: Mapping[str, pl.DataFrame], spans: pl.DataFrame, grids: Grids
 ) -> Fleet:

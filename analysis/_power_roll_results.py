@@ -7,7 +7,7 @@ import polars as pl
 from analysis._analysis import Results
 from analysis._energy_windows import DEVICE
 from analysis._power_held import MW
-from analysis._power_roll_fleet import Fleet, Grids
+from analysis._power_roll_fleet import Fleet, Grids, grid_of_kind
 from analysis._power_roll_lots import Rolled
 from analysis._power_roll_pieces import HOUR_NS
 from analysis._rollup import Day
@@ -108,5 +108,5 @@ def _points(points: pl.DataFrame, grids: Grids) -> pl.DataFrame:
         sampled_w=pl.col("sampled_mw") / MW,
         line_w=pl.col("line_mw") / MW,
         energy_j=pl.col("energy_uj") / 1e6,
-        grid_ns=pl.col("semantics").replace_strict(dict(grids), return_dtype=pl.Int64),
+        grid_ns=grid_of_kind(grids),
     )

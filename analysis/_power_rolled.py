@@ -51,7 +51,7 @@ class Condensed:
         )
         devices = numbered(told, gpus)
         hours = frames[PowerHours].filter(PowerHours.level.col.is_in(levels))
-        return cls(devices, _one_spelling(_named(days, devices)), hours)
+        return cls(devices, one_spelling(_named(days, devices)), hours)
 
     @property
     def is_empty(self) -> bool:
@@ -70,22 +70,28 @@ class Condensed:
         sized = mine.with_columns(pl.col("samples") // _SAMPLES_OF_A_ROW)
         for chunk in chunks(sized):
             days = self.days.join(chunk.select("device"), on="device", how="semi")
-            yield Lot(chunk, days, self._hours(days))
+            yield Lot(chunk, days, hours_of(self.hours, days))
 
-    def _hours(self, days: pl.DataFrame) -> pl.DataFrame:
-        """Return the hours of days, read from the nodes of the lot alone."""
-        names = days.select(*DEVICE, "level", "device", _day=_day("first_ns")).unique()
-        hours = self.hours
-        if not names["host"].null_count():
-            first, last = (
-                pl.lit(str(end)) for end in (names["host"].min(), names["host"].max())
-            )
-            hours = hours.filter(PowerHours.host.col.is_between(first, last))
-        keyed = hours.with_columns(_day=_day("from_ns"))
-        joined = keyed.join(
-            names.lazy(), on=[*DEVICE, "level", "_day"], nulls_equal=True
+
+def hours_of(hours: pl.LazyFrame, days: pl.DataFrame) -> pl.DataFrame:
+    """Return the hours of days, read from their nodes alone.
+
+    Args:
+        hours: Rows of PowerHours.
+        days: Rows of PowerDays with `device`.
+
+    Returns:
+        The hours with `device`, sorted by it and time.
+    """
+    names = days.select(*DEVICE, "level", "device", _day=_day("first_ns")).unique()
+    if not names["host"].null_count():
+        first, last = (
+            pl.lit(str(end)) for end in (names["host"].min(), names["host"].max())
         )
-        return joined.collect(engine="streaming").sort("device", "from_ns")
+        hours = hours.filter(PowerHours.host.col.is_between(first, last))
+    keyed = hours.with_columns(_day=_day("from_ns"))
+    joined = keyed.join(names.lazy(), on=[*DEVICE, "level", "_day"], nulls_equal=True)
+    return joined.collect(engine="streaming").sort("device", "from_ns")
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,10 +113,13 @@ def _named(days: pl.DataFrame, devices: pl.DataFrame) -> pl.DataFrame:
     return joined.sort("device", "first_ns", *DEVICE)
 
 
-def _one_spelling(days: pl.DataFrame) -> pl.DataFrame:
+def one_spelling(days: pl.DataFrame) -> pl.DataFrame:
     """Leave one of the rows of a device whose sources name it in two ways at a time.
 
     The one with more samples counts; the row is marked as repeated.
+
+    Args:
+        days: Rows of PowerDays with `device`, sorted by it and by time.
     """
     of_day = [pl.col("device"), _day("first_ns")]
     reached = pl.col("last_ns").cum_max().shift(1).over(of_day)

@@ -10,10 +10,10 @@ from analysis._energy_segments import CEILING_W, Bridges
 from analysis._power_changes import Holding, Seen
 from analysis._power_grid import Changes, expected_changes
 from analysis._power_held import MW
-from analysis._power_roll_fleet import Grids
+from analysis._power_roll_fleet import Grids, grid_of_kind
 from analysis._power_rolled import Condensed, placed_hours
 from analysis._power_rolled_fleet import fleet_power
-from analysis._power_sensor import COLUMN, MOST_POINTS, picked_of, sensors_of
+from analysis._power_sensor import COLUMN, picked_of, sensors_of
 
 _POINT: Final = ("run_id", "point")
 
@@ -85,14 +85,12 @@ def _sensors(condensed: Condensed, held: pl.DataFrame) -> pl.DataFrame:
 
 
 def _as_kept(told: pl.DataFrame, grids: Grids) -> pl.DataFrame:
-    """Space the grid of a run as its days were kept, wider where it is too long."""
-    kept = pl.col("semantics").replace_strict(
-        dict(grids), default=None, return_dtype=pl.Int64
+    """Space the grid of a run as its sensors ask, but no closer than days were kept."""
+    kept = grid_of_kind(grids)
+    return told.with_columns(
+        grid_ns=pl.max_horizontal("grid_ns", kept),
+        aged_ns=pl.coalesce(kept, "grid_ns"),
     )
-    is_long = (pl.col("last_ns") - pl.col("origin_ns")) // kept > MOST_POINTS
-    widest = pl.max_horizontal("grid_ns", kept)
-    grid = pl.when(is_long).then(widest).otherwise(pl.coalesce(kept, "grid_ns"))
-    return told.with_columns(grid_ns=grid)
 
 
 def _peaks(
@@ -106,13 +104,19 @@ def _peaks(
         placed = placed_hours(
             lot.hours, mine.select("device", "run_id", "from_ns", "to_ns")
         ).join(semantics, on="run_id")
-        peak = pl.when(pl.col("semantics") == "instant").then("instant_peak_w")
+        peak, edge = (
+            pl.when(pl.col("semantics") == "instant")
+            .then(f"instant_{name}_w")
+            .otherwise(f"average_{name}_w")
+            for name in ("peak", "edge")
+        )
         believed = lot.days.group_by("device").agg(
             ceiling_w=pl.col("ceiling_w").max().fill_null(CEILING_W)
         )
         parts.append(
             placed.group_by("run_id", "device")
-            .agg(power_w=peak.otherwise("average_peak_w").max())
+            .agg(power_w=pl.coalesce(peak.max(), edge.max()))
+            .drop_nulls()
             .join(believed, on="device")
         )
     milli = [

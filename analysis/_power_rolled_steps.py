@@ -7,7 +7,7 @@ import polars as pl
 from analysis._energy_choice import METHODS
 from analysis._power_held import MW
 from analysis._power_roll_columns import SHORT
-from analysis._power_roll_fleet import Fleet, Grids
+from analysis._power_roll_fleet import Fleet, Grids, grid_of_kind
 from ingest.times import SECOND_NS
 
 _ATTEMPT: Final = ("run_id", "attempt")
@@ -96,7 +96,7 @@ def _summed_up(fleet: Fleet, grids: Grids) -> pl.DataFrame:
         _energy=pl.col("energy_uj") / 1e6,
         _measured="measured_ns",
         _watts=pl.col("line_mw") / MW,
-        _grid=pl.col("semantics").replace_strict(dict(grids), return_dtype=pl.Int64),
+        _grid=grid_of_kind(grids),
     )
     return told.with_columns(
         energy_j=pl.col("_energy").cum_sum().over(_LINE) - pl.col("_energy"),

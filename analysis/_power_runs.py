@@ -93,6 +93,7 @@ def runs_sampled(
             sensor=Sensor(row["semantics"], row["refresh_ns"], row["grid_ns"]),
             hold=Hold(
                 found.ages.filter(mine),
+                row["aged_ns"],
                 row["grid_ns"],
                 row["interval_ns"],
                 row["refresh_ns"],

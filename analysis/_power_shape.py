@@ -28,7 +28,8 @@ def shape(power: pl.DataFrame, peaks_w: float) -> dict[str, float | None]:
         power.lazy()
         .filter(pl.col("expected") > 0)
         .select(
-            coverage_ratio=watts.count() / pl.len(),
+            # a hold may lie between two points
+            coverage_ratio=watts.count() / pl.max_horizontal(pl.len(), 1),
             mean_w=watts.mean(),
             low_w=watts.min(),
             peak_w=watts.max(),

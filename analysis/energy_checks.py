@@ -1,14 +1,19 @@
 """Energy that programs measured themselves, beside what samples of power say."""
 
 from collections.abc import Iterator
+from functools import partial
 from typing import ClassVar, Final
 
 import polars as pl
 
 from analysis._analysis import Analysis, Frames, Results, Thresholds
-from analysis._energy_beside import sampled_windows, windows_of_nodes
+from analysis._energy_beside import FOUND, sampled_windows, windows_of_nodes
+from analysis._energy_beside_hours import condensed_windows
 from analysis._energy_bridges import THRESHOLDS, bridges_of
 from analysis._energy_choice import METHODS
+from analysis._energy_segments import Bridges
+from analysis.power_days import PowerDays
+from analysis.power_hours import PowerHours
 from ingest.tables import EnergyWindows, PowerSamples, Table
 from ingest.tables import _columns as c
 from ingest.times import SECOND_NS
@@ -29,7 +34,12 @@ APART_RATIO: Final = 0.05
 
 
 class EnergyChecks(Table):
-    """One row per device and window that a program measured the energy of itself."""
+    """One row per device and window that a program measured the energy of itself.
+
+    Where samples were condensed by day, hours tell of it: one that the window begins or
+    ends in is parted by time (`by_hours`), and the verdict is that of all energies that
+    its greatest power allows.
+    """
 
     key: ClassVar = (*EnergyWindows.key,)
 
@@ -57,7 +67,7 @@ class EnergyChecks(Table):
     coverage_ratio = c.ratio("Share of the window that was sampled.", nullable=True)
     difference_ratio = c.ratio(
         "What the program told over what samples say, less one; null unless all of the"
-        " window was sampled.",
+        " window was sampled, and where hours of samples are too coarse for it.",
         minimum=None,
         nullable=True,
     )
@@ -70,14 +80,8 @@ class EnergyChecks(Table):
 
 def check(frames: Frames, thresholds: Thresholds) -> Results:
     """Hold each window against the samples of its device."""
-    bridges = bridges_of(thresholds)
     windows = frames[EnergyWindows].collect().sort(EnergyChecks.key).with_row_index("w")
-    samples = frames[PowerSamples]
-    parts = [
-        *(sampled_windows(samples, one, bridges) for one in _lots(windows, ONE_DEVICE)),
-        *(windows_of_nodes(samples, one, bridges) for one in _lots(windows, GPUS)),
-    ]
-    found = pl.concat(parts) if parts else pl.DataFrame(schema=_FOUND)
+    found = _found(frames, windows, bridges_of(thresholds))
     joined = windows.join(found, on="w", how="left")
     told = joined.with_columns(
         told_j=EnergyWindows.energy_mj.col / 1_000,
@@ -88,14 +92,19 @@ def check(frames: Frames, thresholds: Thresholds) -> Results:
     return {EnergyChecks: EnergyChecks.validate(rows, cast=True)}
 
 
-_FOUND: Final = {
-    "w": pl.UInt32(),
-    "energy_j": pl.Float64(),
-    "method": pl.String(),
-    "coverage_ratio": pl.Float64(),
-    "quality": pl.String(),
-    "refresh_ns": pl.Float64(),
-}
+def _found(frames: Frames, windows: pl.DataFrame, bridges: Bridges) -> pl.DataFrame:
+    """Measure windows by samples, else by the hours that these were condensed to."""
+    samples, days, hours = (frames[t] for t in (PowerSamples, PowerDays, PowerHours))
+    boards = [rows.filter(pl.col("level") == "gpu_board") for rows in (samples, days)]
+    ways = [
+        (boards[0], partial(sampled_windows, samples, bridges=bridges)),
+        (boards[1], partial(condensed_windows, days, hours, bridges=bridges)),
+    ]
+    parts = [pl.DataFrame(schema=FOUND)]
+    for seen, measure in ways:
+        parts += map(measure, _lots(windows, ONE_DEVICE))
+        parts += (windows_of_nodes(seen, o, measure) for o in _lots(windows, GPUS))
+    return pl.concat(parts).unique("w", keep="first", maintain_order=True)
 
 
 def _lots(windows: pl.DataFrame, levels: tuple[str, ...]) -> Iterator[pl.DataFrame]:
@@ -120,22 +129,28 @@ def _quality() -> pl.Expr:
         .then(pl.lit("no_samples")),
         pl.when(pl.col("time_quality") == "zone_assumed").then(pl.lit("zone_assumed")),
         pl.when(is_known).then("quality"),
+        pl.when(pl.col("least_j") < pl.col("most_j")).then(pl.lit("by_hours")),
     ]
     joined = pl.concat_str(reasons, separator=",", ignore_nulls=True)
     return pl.when(joined != "").then(joined)
 
 
 def _compared(apart: float) -> dict[str, pl.Expr]:
+    """Return how the two differ; by hours, only where that is sure."""
     is_whole = pl.col("coverage_ratio") >= 1 - 1e-9
-    is_fit = is_whole & (pl.col("energy_j") > 0) & (pl.col("told_j") > 0)
-    ratio = pl.col("told_j") / pl.col("energy_j") - 1
+    is_fit = is_whole & (pl.col("least_j") > 0) & (pl.col("told_j") > 0)
+    names = ("energy_j", "least_j", "most_j")
+    ratio, most, least = (pl.col("told_j") / pl.col(name) - 1 for name in names)
+    agrees = (most <= apart) & (least >= -apart)
+    differs = (least > apart) | (most < -apart)
+    is_sure = is_fit & (agrees | differs)
     seconds = pl.col("duration_ns") / SECOND_NS
     return {
         "told_mean_w": pl.when(seconds > 0).then(pl.col("told_j") / seconds),
-        "difference_ratio": pl.when(is_fit).then(ratio),
-        "verdict": pl.when(~is_fit.fill_null(value=False))
+        "difference_ratio": pl.when(is_sure).then(ratio),
+        "verdict": pl.when(~is_sure.fill_null(value=False))
         .then(pl.lit("not_comparable"))
-        .when(ratio.abs() <= apart)
+        .when(agrees)
         .then(pl.lit("agrees"))
         .otherwise(pl.lit("differs")),
     }
@@ -143,9 +158,9 @@ def _compared(apart: float) -> dict[str, pl.Expr]:
 
 ANALYSIS: Final = Analysis(
     name="energy_checks",
-    version=2,
+    version=3,
     describes="Energy that programs measured, beside what samples of power say",
-    inputs=(PowerSamples, EnergyWindows),
+    inputs=(PowerSamples, PowerHours, PowerDays, EnergyWindows),
     needs=(EnergyWindows,),
     outputs=(EnergyChecks,),
     compute=check,

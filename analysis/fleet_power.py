@@ -14,6 +14,12 @@ class FleetPower(Table):
     Only for clusters whose samples are not read at once. Each sample stands until the
     next of its device; between the last of a day and the first of the next, none does.
     A row holds until the next one.
+
+    Points are half as far apart as the first devices of the day are refreshed, most of
+    them GPUs. The power of a run is told at the points that its own sensors ask for,
+    those of its samples, where these are no closer; else at the points of this table,
+    so that swings which only its fastest sensors show are lost. A run that held devices
+    between the samples of two days alone is not told.
     """
 
     key: ClassVar = ("cluster", "level", "run_id", "semantics", "time_ns")

@@ -11,7 +11,15 @@ class PowerHours(Table):
 
     Only for clusters whose samples are not read at once. A row begins with the first
     sample of the day at the earliest and ends with its last; what lies between two days
-    follows from power_days.
+    follows from power_days. Single samples are lost, so that answers differ a little
+    from those by samples:
+
+    * Energy is kept to a millijoule a row, power and means to a thousandth.
+    * A sample at the very end of a hold is of the hold, not of the time after it.
+    * A read of the counter beside midnight that stands out is not held against the
+      reads of the other day: up to three silences of that device are not measured.
+      Between days whose times are those of files nothing is measured.
+    * A row that a later window parts is shared by time.
     """
 
     key: ClassVar = ("cluster", "host", "gpu_uuid", "level", "from_ns")

@@ -24,7 +24,11 @@ class PowerBands(Table):
 
 
 class PowerShapes(Table):
-    """One row per run: its power as a whole, and the sensor that showed it."""
+    """One row per run: its power as a whole, and the sensor that showed it.
+
+    Where samples were condensed by day, the peaks of GPUs are of samples taken while
+    they were held, and what sensors are like is the middle of their days.
+    """
 
     key: ClassVar = ("run_id",)
 
