@@ -1,12 +1,29 @@
 """Scenarios: what they may say, and what is refused in one line."""
 
-import pytest
+from pathlib import Path
 
+import msgspec
+import pytest
+from hypothesis import assume, given, reject, settings
+from hypothesis import strategies as st
+
+from ingest import run_card
 from ingest.errors import SettingError
+from ingest.synthetic.cluster._scenario_checks import contradictions
 from ingest.synthetic.cluster.cluster import cluster_of
-from ingest.synthetic.cluster.scenario import load_scenario, packaged, parse_scenario
+from ingest.synthetic.cluster.scenario import (
+    Scenario,
+    load_scenario,
+    packaged,
+    parse_scenario,
+)
+from ingest.synthetic.cluster.write_card import card_lines
 
 BASE = b"[fleet]\nhosts = 2\n[layout]\ntp = 8\ndp = 2\n"
+
+
+#: A slow GPU for 100 s, at a place and a time.
+SLOW = b"[[faults]]\nkind = 'slow_gpu'\nlength_s = 100\n%b\n"
 
 
 def test_every_packaged_scenario_can_be_used() -> None:
@@ -61,6 +78,72 @@ def test_llama3_stops_as_its_paper_counts() -> None:
         (BASE + b"[calendar]\ndays = 100_000_000\n", "a whole number <= 731"),
         (b"[fleet]\nhosts = -1\n", "fleet.hosts: expected a whole number >= 1"),
         (BASE + b'"a\\u001b[31m" = 1\n', "unknown key"),
+        (b"\xff\xfe" + BASE, "not a scenario"),
+        (BASE + b"seed = 1\nseed = 2\n", "not a scenario"),
+        (b"seed = -1\n" + BASE, "seed: expected a whole number >= 0"),
+        (b"seed = 1.5\n" + BASE, "seed: expected a whole number, got a number"),
+        (b"seed = 1e999\n" + BASE, "seed: "),
+        (b"fleet = 1\n", "fleet: expected a table, got a whole number"),
+        (
+            b"[fleet]\nhosts = 0\n[layout]\n",
+            "fleet.hosts: expected a whole number >= 1",
+        ),
+        (b"[fleet]\nhosts = '2'\n", "fleet.hosts: expected a whole number, got text"),
+        (b"[fleet]\nhosts = 9_999_999\n", "fleet.hosts: expected a whole number <="),
+        (
+            b"[fleet]\nhosts = 200_000\n[layout]\ntp = 8\ndp = 200_000\n",
+            "1,600,000 GPUs: expected at most 262,144; lower fleet.hosts",
+        ),
+        (b"run_id = '..'\n" + BASE, "run_id: expected text of letters, digits"),
+        (b"run_id = '.hidden'\n" + BASE, "run_id: expected text of letters, digits"),
+        (b"run_id = 'a/b'\n" + BASE, "run_id: expected text of letters, digits"),
+        (b'run_id = "a\\n"\n' + BASE, "run_id: expected text of letters, digits"),
+        (b"run_id = 'truth.json'\n" + BASE, "run_id: truth.json is the name of"),
+        (BASE + b"[model]\nname = 'a\"b'\n", "model.name: expected text in one line"),
+        (BASE + b"[model]\nname = 'a\\b'\n", "without quotes and backslashes"),
+        (BASE + b"[model]\ntokens_per_step = 1e6\n", "expected a whole number, got"),
+        (
+            BASE + b"[model]\ntokens_per_step = 10_000\n",
+            "10000: expected a multiple of layout.dp x model.sequence_length, 2 x 8192",
+        ),
+        (
+            b"[fleet]\nhosts = 5\n[layout]\npp = 40\n",
+            "pp x vpp is 40: expected at most model.layers, 32",
+        ),
+        (
+            BASE + b"[schedule]\nstep_s = 600\ncheckpoint_every = 100_000\n",
+            "schedule.checkpoint_every: expected a year at most",
+        ),
+        (
+            BASE + b"[schedule]\nstep_s = 0.01\ncommunication_share = 0\ndata_s = 0\n"
+            b"[calendar]\ndays = 700\n",
+            "700 days have 6,048,000,000 steps: expected at most 12,000,000",
+        ),
+        (
+            BASE + b"[calendar]\nqueue_s = [80_000, 86_400]\n",
+            "calendar.queue_s: the first step may come after 86,640 s: expected before",
+        ),
+        (
+            BASE + b"[faults_drawn]\nera_days = 1\nstops = 1_000_000\n",
+            "some 1,000,000 faults: expected at most 100,000",
+        ),
+        (BASE + b"[faults_drawn]\nstops = 2.5\n", "expected a whole number, got"),
+        (
+            BASE + b"[[faults]]\nkind = 'xid'\nrank = 1\nfrom_s = 86_400\n",
+            "faults[0].from_s: 86400: expected less than 86400, the calendar's end",
+        ),
+        (
+            BASE + SLOW % b"rank = 3\nfrom_s = 10" + SLOW % b"rank = 3\nfrom_s = 109",
+            "faults[1]: slow_gpu at the place and time of faults[0]; move one",
+        ),
+        (
+            BASE + SLOW % b"rank = 9\nfrom_s = 50" + SLOW % b"host = 1\nfrom_s = 10",
+            "faults[0]: slow_gpu at the place and time of faults[1]; move one",
+        ),
+        (
+            BASE + 2 * b"[[faults]]\nkind = 'data_stall'\nfrom_step = 5\nsteps = 2\n",
+            "faults[1]: data_stall at the place and time of faults[0]; move one",
+        ),
     ],
 )
 def test_what_cannot_be_used_is_refused(text: bytes, told: str) -> None:
@@ -84,3 +167,75 @@ def test_boards_are_each_their_own() -> None:
     assert gpus["rank"].null_count() == 8
     for column in ("gpu_uuid", "serial"):
         assert gpus[column].n_unique() == 24
+
+
+def test_faults_of_a_kind_may_follow_each_other() -> None:
+    text = (
+        BASE
+        + SLOW % b"rank = 3\nfrom_s = 10"
+        + SLOW % b"rank = 3\nfrom_s = 110"
+        + SLOW % b"rank = 4\nfrom_s = 50"
+        + b"[[faults]]\nkind = 'power_cap'\nrank = 3\nfrom_s = 20\nlength_s = 100\n"
+    )
+    assert len(parse_scenario(text, "mine.toml").faults) == 4
+
+
+@pytest.mark.parametrize(
+    ("option", "told"), [({"seed": -1}, "--seed: -1"), ({"days": 0}, "--days: 0")]
+)
+def test_what_replaces_a_field_has_its_bounds(
+    option: dict[str, int], told: str
+) -> None:
+    with pytest.raises(SettingError, match=told):
+        load_scenario("sample", **option)
+
+
+def test_no_end_of_a_file_is_waited_for(tmp_path: Path) -> None:
+    (tmp_path / "long.toml").write_bytes(b"#" * (5 << 20))
+    with pytest.raises(SettingError, match="expected at most 4,194,304 bytes"):
+        load_scenario(str(tmp_path / "long.toml"))
+    for name in ("/dev/zero", str(tmp_path), "", "a\0b"):
+        with pytest.raises(SettingError, match="no such scenario"):
+            load_scenario(name)
+
+
+@settings(deadline=None)
+@given(
+    sizes=st.tuples(*[st.integers(1, 6)] * 5),
+    order=st.permutations(["tp", "cp", "pp", "dp"]),
+    name=st.text(min_size=1, max_size=80),
+    numbers=st.tuples(
+        st.floats(0.01, 600), st.floats(0.001, 1e17), st.integers(1, 1_000_000)
+    ),
+    spares=st.integers(0, 9),
+)
+def test_what_is_taken_makes_a_run_card_that_is_taken(
+    sizes: tuple[int, ...],
+    order: list[str],
+    name: str,
+    numbers: tuple[float, float, int],
+    spares: int,
+) -> None:
+    tp, cp, pp, dp, vpp = sizes
+    step_s, amount, every = numbers
+    said = {
+        "fleet": {"hosts": tp * cp, "gpus_per_node": pp * dp, "spares": spares}
+        | {"gpu": name, "tdp_w": 50 + step_s},
+        "layout": {"tp": tp, "cp": cp, "pp": pp, "dp": dp, "vpp": vpp, "order": order},
+        "model": {"name": name, "parameters": amount, "peak_tflops": amount},
+        "schedule": {"step_s": step_s, "checkpoint_every": every}
+        | {"data_s": 0, "planned_steps": every, "usd_per_gpu_hour": step_s},
+        "calendar": {"reserved": spares > 0},
+    }
+    try:
+        scenario = msgspec.convert(said, Scenario)
+    except msgspec.ValidationError:
+        reject()
+    assume(contradictions(scenario) is None)
+    text = "".join(f"{line}\n" for line in card_lines(scenario))
+    card = run_card.parse(text.encode(), "run.toml")
+    assert card.layout is not None
+    assert card.layout.ranks == scenario.ranks
+    assert card.model == name
+    gpus = (tp * cp + spares) * pp * dp
+    assert card.reserved_gpus == (gpus if spares else None)

@@ -1,18 +1,32 @@
 """`gpuledger generate`: files that are taken whole, and the truth beside them."""
 
 import json
+import re
+import shutil
+import signal
+import subprocess
+import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+import polars as pl
 import pytest
 
 from ingest.errors import SettingError
 from ingest.synthetic.cluster import write_raw
+from ingest.synthetic.cluster.cluster import cluster_of
 from ingest.synthetic.cluster.scenario import Fleet, Layout, Scenario
+from ingest.synthetic.cluster.volume import volume_of
+from ingest.synthetic.cluster.write_raw import RawOptions
+from pipeline._making import making
 from pipeline.cli import run_tokens
 from pipeline.commands._shared import INTERRUPTED
-from pipeline.generating import Format, Request, generate
+from pipeline.generating import Format, Request, generate, span_of
 from pipeline.logs import silence
 from pipeline.querying import rows_of
+
+if TYPE_CHECKING:
+    from ingest.synthetic.cluster.write_steps import Kind
 
 SMALL = Scenario(run_id="small", fleet=Fleet(hosts=2), layout=Layout(tp=8, dp=2))
 
@@ -56,20 +70,162 @@ def test_the_command_writes_what_the_lake_reads(
     assert said.count("\n") == 1
 
 
-def test_one_that_was_stopped_says_so(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_one_that_is_stopped_leaves_nothing_and_can_be_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def stopped(*_: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(write_raw, "book_steps", stopped)
-    tokens = ["generate", "sample", "-o", str(tmp_path), "--format", "lake"]
-    assert run_tokens([*tokens, "--hours", "0.4"]) == INTERRUPTED
-    assert not [*(tmp_path / "sample").glob(".power-*")]
+    tokens = ["generate", "sample", "-o", str(tmp_path), "--hours", "0.4"]
+    assert run_tokens(tokens) == INTERRUPTED
+    assert not [*tmp_path.iterdir()]
     monkeypatch.undo()
-    capsys.readouterr()
-    assert run_tokens([*tokens, "--hours", "0.4"]) == 1
-    assert "not made to its end" in capsys.readouterr().err
+    assert run_tokens(tokens) == 0
+
+
+def test_what_a_kill_leaves_is_no_run_and_goes_when_it_is_made_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "made"
+    killed = (
+        "import os, signal\n"
+        "from ingest.synthetic.cluster import write_raw\n"
+        "from pipeline.cli import run_tokens\n"
+        "write_raw.book_steps = lambda _: os.kill(os.getpid(), signal.SIGKILL)\n"
+        f"run_tokens(['generate', 'sample', '-o', {str(folder)!r}])"
+    )
+    done = subprocess.run([sys.executable, "-c", killed], check=False)
+    assert done.returncode == -signal.SIGKILL
+    (hidden,) = folder.iterdir()
+    assert hidden.name == ".sample.making"
+    assert (hidden / "sample" / "run.toml").is_file()
+    assert run_tokens(["ingest", str(folder), "--lake", str(tmp_path / "lake")]) == 0
+    assert capsys.readouterr().out == "no files found\n"
+    assert run_tokens(["generate", "sample", "-o", str(folder), "--hours", "0.4"]) == 0
+    assert {one.name for one in folder.iterdir()} == {"sample", "truth.json"}
+
+
+def test_two_do_not_make_the_same(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tokens = ["generate", "sample", "-o", str(tmp_path), "--hours", "0.4"]
+    with making(tmp_path, "sample"):
+        assert run_tokens(tokens) == 1
+    assert "another process makes it" in capsys.readouterr().err
+
+
+def test_a_disk_that_is_too_small_is_refused_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    usage = shutil.disk_usage(tmp_path)._replace(free=5_000_000_000)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage)
+    folder = tmp_path / "not" / "there"
+    tokens = ["generate", "pod", "-o", str(folder)]
+    assert run_tokens(tokens) == 1
+    said = capsys.readouterr().err
+    # 14.7 M steps at 290 B, 6 M samples of 1,040 GPUs at 1,950 B
+    assert re.fullmatch(
+        rf"gpuledger: {folder}: about 15\.\d GB are to be written, and the disk has"
+        r" 5 GB free; name another disk, fewer --hours, or --format lake\n",
+        said,
+    )
+    assert not folder.exists()
+
+
+@pytest.mark.parametrize("form", ["raw", "csv", "parquet"])
+def test_about_as_much_is_written_as_was_said(tmp_path: Path, form: Format) -> None:
+    """Never more, and half of it at least."""
+    cluster = cluster_of(SMALL)
+    span = span_of(cluster, 3)
+    kind: Kind = "jsonl" if form == "raw" else form
+    said = volume_of(cluster, span, RawOptions(steps=kind, traces=2))
+    written = generate(SMALL, tmp_path, Request(form, hours=3, traces=2), silence)
+    files = [one for one in (tmp_path / "small").rglob("*") if one.is_file()]
+    size = sum(one.stat().st_size for one in files)
+    assert written.steps == said.steps
+    assert written.power <= said.power <= written.power * 1.1
+    assert size <= said.bytes <= 2 * size
+
+
+def test_a_disk_that_fills_up_is_said_in_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def full(*_: object) -> None:
+        message = "parquet: underlying IO error: No space left on device"
+        raise pl.exceptions.ComputeError(message)
+
+    monkeypatch.setattr(write_raw, "book_steps", full)
+    tokens = ["generate", "sample", "-o", str(tmp_path), "--hours", "0.4"]
+    assert run_tokens(tokens) == 1
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    assert "sample: No space left on device; check" in said
+    assert not [*tmp_path.iterdir()]
+
+
+@pytest.mark.parametrize(
+    ("tokens", "told"),
+    [
+        (["--seed", "-1"], "--seed: -1: expected a whole number of 0 to"),
+        (["--seed", str(2**63)], "expected a whole number of 0 to 9223372036854775807"),
+        (["--days", "0"], "--days: 0: expected a whole number of 1 to 731"),
+        (["--days", "732"], "--days: 732: expected a whole number of 1 to 731"),
+        (["--hours", "nan"], "--hours nan: expected hours, above 0"),
+        (["--hours", "-1"], "--hours -1.0: expected hours, above 0"),
+        (["--interval", "nan"], "--interval nan: expected 0, or seconds of 0.1"),
+        (["--interval", "-1"], "--interval -1.0: expected 0, or seconds of 0.1"),
+        (["--interval", "1e-9"], "--interval 1e-09: expected 0, or seconds"),
+        (["--traces", "-1"], "--traces -1: expected ranks, 0 or more"),
+        (["--trace", __file__], "--trace: there are no traces to make of it"),
+        (
+            ["--traces", "1", "--trace", __file__],
+            "test_generating.py: no trace with events; name a trace",
+        ),
+        (["--traces", "1", "--trace", "/nowhere"], "No such file or directory"),
+    ],
+)
+def test_options_that_cannot_be_met_are_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], tokens: list[str], told: str
+) -> None:
+    folder = tmp_path / "made"
+    assert run_tokens(["generate", "sample", "-o", str(folder), *tokens]) == 1
+    said = capsys.readouterr().err
+    assert told in said
+    assert said.count("\n") == 1
+    assert not folder.exists()
+
+
+def test_an_endless_time_is_the_calendar() -> None:
+    cluster = cluster_of(SMALL)
+    assert span_of(cluster, 1e300) == span_of(cluster, None)
+
+
+def test_a_truth_is_not_written_over(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    generate(SMALL, tmp_path, Request(hours=0.1, interval_s=0), silence)
+    truth = (tmp_path / "truth.json").read_bytes()
+    tokens = ["generate", "sample", "-o", str(tmp_path), "--hours", "0.1"]
+    assert run_tokens(tokens) == 1
+    assert "truth.json: the truth of another run" in capsys.readouterr().err
+    assert (tmp_path / "truth.json").read_bytes() == truth
+
+
+def test_a_run_without_its_truth_is_said_to_be_half_made(tmp_path: Path) -> None:
+    (tmp_path / "small").mkdir()
+    (tmp_path / "small" / "any").touch()
+    with pytest.raises(SettingError, match="not made to its end"):
+        generate(SMALL, tmp_path, Request(hours=0.1), silence)
+
+
+def test_a_file_is_no_folder(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").touch()
+    tokens = ["generate", "sample", "-o", str(tmp_path / "file"), "--hours", "0.1"]
+    assert run_tokens(tokens) == 1
+    assert "Not a directory" in capsys.readouterr().err
 
 
 def test_a_folder_that_is_there_is_not_written_over(tmp_path: Path) -> None:

@@ -3,10 +3,16 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
+from ingest.card_parts import LONGEST_S
+from ingest.synthetic.cluster._scenario_collisions import collisions
 from ingest.synthetic.cluster._scenario_faults import PLACED, STOPPING, Fault
+from ingest.synthetic.cluster._scenario_sizes import too_much
 
 if TYPE_CHECKING:
     from ingest.synthetic.cluster.scenario import Scenario
+
+#: A file beside the run's folder.
+_TRUTH: Final = "truth.json"
 
 #: Kinds whose severity is no ratio, and kinds that last seconds, not steps.
 _FREE: Final = frozenset({"data_stall"})
@@ -21,6 +27,8 @@ def contradictions(scenario: "Scenario") -> str | None:
 def _all(scenario: "Scenario") -> Iterator[str]:
     fleet, layout = scenario.fleet, scenario.layout
     gpus = fleet.hosts * fleet.gpus_per_node
+    if scenario.run_id == _TRUTH:
+        yield f"run_id: {_TRUTH} is the name of the truth beside it; choose another"
     if layout.ranks != gpus:
         yield (
             f"layout: tp x cp x pp x dp is {layout.ranks}: expected {gpus},"
@@ -35,9 +43,30 @@ def _all(scenario: "Scenario") -> Iterator[str]:
         )
     if fleet.racks % fleet.pods:
         yield f"fleet.pods: {fleet.pods}: expected a divisor of racks; change it"
+    yield from _model(scenario)
     yield from _times(scenario)
+    yield from too_much(scenario)
     for number, fault in enumerate(scenario.faults):
         yield from (f"faults[{number}].{text}" for text in _fault(scenario, fault))
+    yield from collisions(scenario)
+
+
+def _model(scenario: "Scenario") -> Iterator[str]:
+    """Yield what a run card may not say of what is trained."""
+    layout, model = scenario.layout, scenario.model
+    if layout.pp * layout.vpp > model.layers:
+        yield (
+            f"layout: pp x vpp is {layout.pp * layout.vpp}: expected at most"
+            f" model.layers, {model.layers}; change one of them"
+        )
+    if scenario.tokens_per_step % (layout.dp * model.sequence_length):
+        yield (
+            f"model.tokens_per_step: {scenario.tokens_per_step}: expected a multiple"
+            f" of layout.dp x model.sequence_length, {layout.dp} x"
+            f" {model.sequence_length}; change one of them"
+        )
+    if scenario.schedule.checkpoint_every * scenario.schedule.step_s > LONGEST_S:
+        yield "schedule.checkpoint_every: expected a year at most; lower it"
 
 
 def _times(scenario: "Scenario") -> Iterator[str]:

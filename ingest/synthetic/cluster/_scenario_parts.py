@@ -15,8 +15,13 @@ Spread = Annotated[float, msgspec.Meta(ge=0, le=0.2)]
 Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
 Amount = Annotated[float, msgspec.Meta(gt=0, le=1e18)]
 Rate = Annotated[float, msgspec.Meta(ge=0, le=1e4)]
-Word = Annotated[str, msgspec.Meta(min_length=1, max_length=80, pattern=r"^[\w.-]+$")]
-Text = Annotated[str, msgspec.Meta(min_length=1, max_length=80)]
+
+#: Names of files too, so neither a folder nor hidden; and what a run card can quote.
+WORD: Final = r"^[A-Za-z0-9_-][A-Za-z0-9_.-]*\Z"
+TEXT: Final = r'^[^\x00-\x1f\x7f"\\]+\Z'
+
+Word = Annotated[str, msgspec.Meta(min_length=1, max_length=80, pattern=WORD)]
+Text = Annotated[str, msgspec.Meta(min_length=1, max_length=80, pattern=TEXT)]
 Axis = Literal["tp", "cp", "pp", "dp"]
 Range = tuple[Seconds, Seconds]
 
@@ -43,8 +48,8 @@ class Fleet(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     gpus_per_node: Annotated[int, msgspec.Meta(ge=1, le=72)] = 8
     serials: Word = "165"
     gpu: Text = "H100-SXM"
-    tdp_w: Amount = 700.0
-    sm_clock_mhz: Amount = 1_980.0
+    tdp_w: Annotated[float, msgspec.Meta(ge=50, le=5_000)] = 700.0
+    sm_clock_mhz: Annotated[float, msgspec.Meta(ge=500, le=10_000)] = 1_980.0
 
 
 class Layout(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -73,7 +78,8 @@ class Model(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
         layers: Layers. [1]
         hidden: Width. [1]
         sequence_length: Tokens of a sequence. [1]
-        tokens_per_step: Tokens of a step, over all ranks. [1]
+        tokens_per_step: Tokens of a step, over all ranks; without, a sequence for each
+            replica and microbatch. [1]
         peak_tflops: What a GPU can do. [TFLOP/s]
         last_stage_ratio: Work of the last pipeline stage over that of the others. [1]
     """
@@ -83,7 +89,7 @@ class Model(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     layers: Count = 32
     hidden: Count = 4_096
     sequence_length: Count = 8_192
-    tokens_per_step: Amount = 1_048_576
+    tokens_per_step: Annotated[int, msgspec.Meta(ge=1, le=10**15)] | None = None
     peak_tflops: Amount = 989.0
     last_stage_ratio: Annotated[float, msgspec.Meta(ge=1, le=2)] = 1.0
 

@@ -6,7 +6,7 @@ from typing import Final, get_args
 import msgspec
 
 from ingest.synthetic.cluster._scenario_faults import Kind
-from ingest.synthetic.cluster._scenario_parts import Axis
+from ingest.synthetic.cluster._scenario_parts import TEXT, WORD, Axis
 
 _UNKNOWN: Final = re.compile(r"Object contains unknown field `(.*)`", re.DOTALL)
 _MISSING: Final = re.compile(r"Object missing required field `(.*)`")
@@ -14,7 +14,9 @@ _ENUM: Final = re.compile(r"Invalid enum value (.*)", re.DOTALL)
 
 #: Words of a decoder, and what they mean to somebody who writes a scenario.
 _WORDS: Final = (
-    (" matching regex '^[\\\\w.-]+$'", " of letters, digits, `_`, `.` and `-` only"),
+    (f" matching regex {WORD!r}", " of letters, digits, `_`, `-` and `.` within only"),
+    (f" matching regex {TEXT!r}", " in one line, without quotes and backslashes"),
+    (" | null`", "`"),
     ("`float`", "a number"),
     ("`int`", "a whole number"),
     ("`str`", "text"),

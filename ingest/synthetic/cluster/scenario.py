@@ -9,6 +9,7 @@ from ingest.errors import SettingError
 from ingest.synthetic.cluster._scenario_checks import contradictions
 from ingest.synthetic.cluster._scenario_faults import Fault, FaultsDrawn
 from ingest.synthetic.cluster._scenario_parts import (
+    MOST_DAYS,
     Calendar,
     Fleet,
     Layout,
@@ -18,8 +19,10 @@ from ingest.synthetic.cluster._scenario_parts import (
     Word,
 )
 from ingest.synthetic.cluster._scenario_refusals import refusal
+from ingest.synthetic.cluster._scenario_sizes import too_much
 
 __all__ = [
+    "MOST_DAYS",
     "Calendar",
     "Fault",
     "FaultsDrawn",
@@ -33,6 +36,12 @@ __all__ = [
     "packaged",
     "parse_scenario",
 ]
+
+#: Greatest seed: what TOML can write.
+MOST_SEED: Final = 2**63 - 1
+
+#: Longest file of a scenario. [B]
+_MOST_BYTES: Final = 4 << 20
 
 #: Where the scenarios of the project are, by their names.
 _PACKAGED: Final = Path(__file__).parent / "scenarios"
@@ -55,7 +64,7 @@ class Scenario(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=
         faults_drawn: Faults that are drawn.
     """
 
-    seed: Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)] = 1
+    seed: Annotated[int, msgspec.Meta(ge=0, le=MOST_SEED)] = 1
     run_id: Word = "synthetic"
     cluster: Word = "pod-a"
     fleet: Fleet
@@ -71,6 +80,13 @@ class Scenario(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=
     def ranks(self) -> int:
         """Ranks of the run."""
         return self.layout.ranks
+
+    @property
+    def tokens_per_step(self) -> int:
+        """Tokens of a step, over all ranks. [1]"""
+        layout, model = self.layout, self.model
+        each = model.sequence_length * layout.microbatches
+        return model.tokens_per_step or layout.dp * each
 
     @property
     def begun_ns(self) -> int:
@@ -97,20 +113,50 @@ def load_scenario(
         SettingError: If there is no such scenario, or it cannot be used.
     """
     path = _PACKAGED / f"{name}.toml" if name in packaged() else Path(name)
+    scenario = parse_scenario(_read(path, name), path)
+    if seed is not None:
+        _refuse_beyond("--seed", seed, (0, MOST_SEED))
+        scenario = msgspec.structs.replace(scenario, seed=seed)
+    if days is not None:
+        _refuse_beyond("--days", days, (1, MOST_DAYS))
+        calendar = msgspec.structs.replace(scenario.calendar, days=days)
+        scenario = msgspec.structs.replace(scenario, calendar=calendar)
+    _refuse(path, next(too_much(scenario), None))
+    return scenario
+
+
+def _read(path: Path, name: str) -> bytes:
+    """Read a scenario's file: a regular one, and not more of it than one can have."""
     try:
-        data = path.read_bytes()
-    except OSError as error:
+        if not path.is_file():
+            raise FileNotFoundError
+        with path.open("rb") as file:
+            data = file.read(_MOST_BYTES + 1)
+    except (OSError, ValueError) as error:
         message = (
             f"{name}: no such scenario; name a file, or one of {', '.join(packaged())}"
         )
         raise SettingError(message) from error
-    scenario = parse_scenario(data, path)
-    if seed is not None:
-        scenario = msgspec.structs.replace(scenario, seed=seed)
-    if days is not None:
-        calendar = msgspec.structs.replace(scenario.calendar, days=days)
-        scenario = msgspec.structs.replace(scenario, calendar=calendar)
-    return scenario
+    if len(data) > _MOST_BYTES:
+        _refuse(path, f"not a scenario: expected at most {_MOST_BYTES:,} bytes")
+    return data
+
+
+def _refuse_beyond(option: str, value: int, bounds: tuple[int, int]) -> None:
+    low, high = bounds
+    if not low <= value <= high:
+        _refuse(option, f"{value}: expected a whole number of {low} to {high}")
+
+
+def _refuse(path: Path | str, found: str | None) -> None:
+    """Refuse a scenario for what was found in it.
+
+    Raises:
+        SettingError: If something was.
+    """
+    if found:
+        message = f"{path}: {found}"
+        raise SettingError(message)
 
 
 def parse_scenario(data: bytes, path: Path | str) -> Scenario:
@@ -129,8 +175,5 @@ def parse_scenario(data: bytes, path: Path | str) -> Scenario:
     except (msgspec.MsgspecError, ValueError, OverflowError, RecursionError) as error:
         message = f"{path}: {refusal(error)}"
         raise SettingError(message) from error
-    found = contradictions(scenario)
-    if found:
-        message = f"{path}: {found}"
-        raise SettingError(message)
+    _refuse(path, contradictions(scenario))
     return scenario

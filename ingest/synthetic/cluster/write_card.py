@@ -57,7 +57,7 @@ def _tables(scenario: Scenario) -> Mapping[str, Mapping[str, object]]:
             "parameters": scenario.model.parameters,
             "layers": scenario.model.layers,
             "hidden": scenario.model.hidden,
-            "tokens_per_step": round(scenario.model.tokens_per_step),
+            "tokens_per_step": scenario.tokens_per_step,
             "sequence_length": scenario.model.sequence_length,
             "step_s": schedule.step_s,
             **planned,

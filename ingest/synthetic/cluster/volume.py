@@ -1,0 +1,65 @@
+"""How much is written of a cluster: rows, and about how many bytes."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from ingest.synthetic.cluster.cluster import Cluster
+from ingest.synthetic.cluster.steps import steps_within
+from ingest.synthetic.cluster.write_logs import HARMLESS_S
+from ingest.synthetic.cluster.write_raw import RawOptions
+
+#: What a step of a rank takes by kind of log, and a sample of power as text or Parquet:
+#: measured, and a tenth more; of Parquet with what is set aside meanwhile. [B]
+_STEP_BYTES: Final = {"jsonl": 290, "csv": 110, "parquet": 14}
+_SCRAPE_BYTES: Final = 1_950
+_SAMPLE_BYTES: Final = 26
+
+#: A line of a log, a GPU of a host map, and a packed byte of a trace. [B]
+_LINE_BYTES: Final = 135
+_GPU_BYTES: Final = 125
+_PACKED: Final = 1 / 8
+
+_SECOND: Final = 1_000_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Volume:
+    """What is to be written.
+
+    Attributes:
+        steps: Rows of steps. [1]
+        power: Samples of power. [1]
+        bytes: Of all files together, about. [B]
+    """
+
+    steps: int
+    power: int
+    bytes: int
+
+
+def volume_of(
+    cluster: Cluster, span_ns: tuple[int, int], options: RawOptions
+) -> Volume:
+    """Return how much is written of a time of a cluster.
+
+    Args:
+        cluster: The cluster.
+        span_ns: From when to when; the end is not included. [ns]
+        options: What is written.
+    """
+    begin, end = span_ns
+    since = begin if options.rows_from_ns is None else options.rows_from_ns
+    inside = [steps_within(one, since, end) for one in cluster.attempts]
+    steps = sum(high - low for low, high in inside) * cluster.scenario.ranks
+    gpus = cluster.fleet.gpus.height
+    power = (end - since) // options.power_interval_ns * gpus if options.power else 0
+    lines = len(cluster.fleet.hosts) * (end - begin) / _SECOND / HARMLESS_S
+    is_text = options.steps != "parquet"
+    found = (
+        steps * _STEP_BYTES[options.steps]
+        + power * (_SCRAPE_BYTES if is_text else _SAMPLE_BYTES)
+        + lines * _LINE_BYTES
+        + gpus * _GPU_BYTES
+        + options.traces * options.trace_bytes * _PACKED
+    )
+    return Volume(steps, power, round(found))
