@@ -34,7 +34,7 @@ def typed_cells(
         has_header: Whether the first line is no row.
     """
     data = block.data.partition(b"\n")[2] if has_header else block.data
-    data = data.replace(b"\r\n", b"\n")
+    data = data.replace(b"\r\n", b"\n") if b"\r" in data else data
     lines = data.count(b"\n") + (not data.endswith(b"\n"))
     is_odd = block.cut or not data or any(one in data for one in _ODD)
     if is_odd or data.count(b",") != lines * (len(names) - 1):

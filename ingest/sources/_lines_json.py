@@ -13,10 +13,6 @@ from ingest.tables import Table
 
 T = TypeVar("T")
 
-#: Lines at the head of a file that are searched for one of a format: enough to pass
-#: over a first line that is damaged.
-HEAD_LINES: Final = 20
-
 
 class Record(NamedTuple, Generic[T]):
     """A line that was decoded, with its number and its bytes."""
@@ -80,11 +76,7 @@ def kind_of(dtype: pl.DataType | None) -> Any:
 
 def head_records(head: Head) -> Iterator[dict[str, object]]:
     """Yield the objects among the first lines of a file."""
-    for line in head.text.split("\n")[:HEAD_LINES]:
-        try:
-            yield msgspec.json.decode(line.strip(" \t\r\0"), type=dict[str, object])
-        except (msgspec.DecodeError, RecursionError):
-            continue
+    yield from head.objects
 
 
 def _rule(error: msgspec.ValidationError) -> str:

@@ -6,6 +6,7 @@ from datetime import tzinfo
 from functools import cached_property
 from typing import BinaryIO, Final, Literal
 
+import msgspec
 import polars as pl
 
 from ingest.tables import Table
@@ -18,6 +19,10 @@ HEAD_BYTES: Final = 65_536
 
 #: Bytes of the end of a file that recognizing may look at. [B]
 TAIL_BYTES: Final = 65_536
+
+#: Lines of the head that are looked at as objects: enough to pass over a first line
+#: that is damaged.
+HEAD_LINES: Final = 20
 
 #: Characters of a refused record that are kept.
 RAW_CHARACTERS: Final = 2_000
@@ -46,9 +51,23 @@ class Head:
         return self.data.decode("utf-8-sig", errors="replace")
 
     @cached_property
+    def objects(self) -> tuple[dict[str, object], ...]:
+        """The objects of JSON among its first lines."""
+        lines = self.text.split("\n", HEAD_LINES)[:HEAD_LINES]
+        found = map(_object, lines)
+        return tuple(one for one in found if one is not None)
+
+    @cached_property
     def tail_text(self) -> str:
         """The whole lines of the tail as text; bad bytes are replaced."""
         return self.tail.partition(b"\n")[2].decode("utf-8", errors="replace")
+
+
+def _object(line: str) -> dict[str, object] | None:
+    try:
+        return msgspec.json.decode(line.strip(" \t\r\0"), type=dict[str, object])
+    except (msgspec.DecodeError, RecursionError):
+        return None
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,8 @@ _SERIES: Final = re.compile(r"^(?:DCGM_FI_|DCGM_EXP_|dcgm_)\w+\{", re.MULTILINE)
 
 def recognizes(head: Head) -> bool:
     """Return whether a line is a series of DCGM."""
-    return _SERIES.search(head.text) is not None
+    may = "DCGM_" in head.text or "dcgm_" in head.text
+    return may and _SERIES.search(head.text) is not None
 
 
 def read(stream: BinaryIO, reading: Reading) -> Iterator[Batch]:

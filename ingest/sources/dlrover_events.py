@@ -45,7 +45,8 @@ MOST_OPEN: Final = 100_000
 
 def recognizes(head: Head) -> bool:
     """Return whether a line is an event."""
-    return _HEAD.search(head.text) is not None
+    may = any(kind in head.text for kind in ("[BEGIN]", "[END]", "[INSTANT]"))
+    return may and _HEAD.search(head.text) is not None
 
 
 def read(stream: BinaryIO, reading: Reading) -> Iterator[Batch]:

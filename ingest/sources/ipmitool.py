@@ -58,7 +58,7 @@ _HINTS: Final = {
 
 def recognizes(head: Head) -> bool:
     """Return whether a reading starts in the head."""
-    return _FIRST_LINE.search(head.text) is not None
+    return " Watts" in head.text and _FIRST_LINE.search(head.text) is not None
 
 
 def read(stream: BinaryIO, reading: Reading) -> Iterator[Batch]:

@@ -27,10 +27,9 @@ import polars as pl
 from ingest.errors import UnreadableFileError
 from ingest.sources._lines import TRUNCATED, Block, blocks
 from ingest.sources._lines_csv import CELL_COUNT, split
-from ingest.sources._lines_json import HEAD_LINES
 from ingest.sources._power.rows import batch, samples, stamped
 from ingest.sources._power.smi_layout import TIME, Layout, layout_of
-from ingest.sources._source import Batch, Head, Reading, Source
+from ingest.sources._source import HEAD_LINES, Batch, Head, Reading, Source
 from ingest.tables import PowerSamples
 
 _HEADER: Final = rf"(?:^|,)\s*{TIME}\s*(?:,|$)"
@@ -50,7 +49,7 @@ _HINTS: Final = {
 
 def recognizes(head: Head) -> bool:
     """Return whether one of the first lines is a header, or a sample without one."""
-    lines = head.text.split("\n")[:HEAD_LINES]
+    lines = head.text.split("\n", HEAD_LINES)[:HEAD_LINES]
     return any(
         (TIME in line and layout_of(line.strip())) or _BARE.match(line)
         for line in lines

@@ -39,7 +39,8 @@ _HINTS: Final = {TRUNCATED: "the file ends before the last line of this GPU"}
 
 def recognizes(head: Head) -> bool:
     """Return whether a look starts in the head, or will come."""
-    return _LOG.search(head.text) is not None or _CAPTURE in head.text[:1_000]
+    has_log = "=NVSMI LOG=" in head.text and _LOG.search(head.text) is not None
+    return has_log or _CAPTURE in head.text[:1_000]
 
 
 def read(stream: BinaryIO, reading: Reading) -> Iterator[Batch]:

@@ -18,7 +18,7 @@ _SAMPLE: Final = re.compile(
 
 def recognizes(head: Head) -> bool:
     """Return whether a line is a sample whose name is a label."""
-    return _SAMPLE.search(head.text) is not None
+    return "__name__" in head.text and _SAMPLE.search(head.text) is not None
 
 
 def read(stream: BinaryIO, reading: Reading) -> Iterator[Batch]:

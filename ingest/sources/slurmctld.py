@@ -47,6 +47,8 @@ _WORDS: Final = re.compile(
 
 def recognizes(head: Head) -> bool:
     """Return whether most lines of the head are of Slurm's daemons."""
+    if "slurm" not in head.text and "[" not in head.text:
+        return False
     lines = [line for line in head.text.splitlines() if line.strip()]
     shaped = [line for line in lines if _BRACKETED.match(line)]
     others = (line for line in lines if not _BRACKETED.match(line))

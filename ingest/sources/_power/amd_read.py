@@ -8,14 +8,13 @@ import polars as pl
 
 from ingest.sources._lines import blocks
 from ingest.sources._lines_csv import CELL_COUNT
-from ingest.sources._lines_json import HEAD_LINES
 from ingest.sources._power.amd import Named, units_of
 from ingest.sources._power.amd_csv import TIME, AmdLayout, cells, header_of, parts
 from ingest.sources._power.json import JsonDocument, JsonDocuments
 from ingest.sources._power.rows import NO_TIME, any_measured, batch, samples
 from ingest.sources._power.stamps import NAIVE, instant
 from ingest.sources._power.untimed import Untimed
-from ingest.sources._source import Batch, Reading, Refusal
+from ingest.sources._source import HEAD_LINES, Batch, Reading, Refusal
 
 #: A GPU of a document: its cells by field, and `timestamp` where the tool tells it.
 Found = Mapping[str, str | None]
@@ -43,7 +42,7 @@ class Tool:
 
     def has_header(self, text: str) -> bool:
         """Return whether one of the first lines is a header of its CSV."""
-        lines = text.split("\n")[:HEAD_LINES]
+        lines = text.split("\n", HEAD_LINES)[:HEAD_LINES]
         return any(self.header(line.strip()) for line in lines)
 
 

@@ -35,7 +35,8 @@ class Split(NamedTuple):
 
 def split(block: Block) -> Split | None:
     """Return the lines of a block that have labels; none where the block is odd."""
-    data = block.data.replace(b"\r\n", b"\n")
+    data = block.data
+    data = data.replace(b"\r\n", b"\n") if b"\r" in data else data
     if block.cut or not data.isascii() or any(one in data for one in _ODD):
         return None
     cells = _cells(data)

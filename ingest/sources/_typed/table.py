@@ -15,7 +15,7 @@ from ingest.sources._typed.text import read_text
 
 def text_fits(head: Head, fits: Callable[[Iterable[str]], bool]) -> bool:
     """Return whether the names of a header, or of an object in the head, fit."""
-    header = head.text.lstrip().split("\n", 1)[0]
+    header = head.text.lstrip().partition("\n")[0]
     return fits(names_of(header)) or any(fits(one) for one in head_records(head))
 
 
