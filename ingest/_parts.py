@@ -43,6 +43,15 @@ class Place(NamedTuple):
     day: str
 
 
+class _Rows(NamedTuple):
+    """Sorted rows of a day, where they go, and whether it is known that none meet."""
+
+    path: str
+    day: str | None
+    frame: pl.DataFrame
+    is_apart: bool = False
+
+
 def write(
     root: Path,
     table: type[Table],
@@ -61,17 +70,17 @@ def write(
         kind: What the rows are.
         result_key: Hash of all that a result was computed from.
     """
+    is_apart = ascends(frame, table.key, strictly=True)
+    ordered = frame if is_apart else in_order(frame, table.key)
     days = [
-        (_new_path(table, day), day, rows)
-        for day, rows in _by_day(table, in_order(frame, table.key))
+        _Rows(_new_path(table, day), day, rows, is_apart)
+        for day, rows in _by_day(table, ordered)
     ]
-    paths = [root / path for path, _, _ in days]
+    paths = [root / rows.path for rows in days]
     _disk.make_folders([path.parent for path in paths])
     try:
         with ThreadPoolExecutor(min(len(days), _WRITERS)) as pool:
-            parts = list(
-                pool.map(partial(_write_day, root, table), *zip(*days, strict=True))
-            )
+            parts = list(pool.map(partial(_write_day, root, table), days))
     except BaseException:
         for path in paths:
             path.unlink(missing_ok=True)
@@ -93,7 +102,7 @@ def write_rollup(
     """
     path = _new_path(table, place.day)
     _disk.make_folders([(root / path).parent])
-    part = _write_day(root, table, path, place.day, frame.sort(table.key))
+    part = _write_day(root, table, _Rows(path, place.day, frame.sort(table.key)))
     return replace(part, kind="rollup", result_key=result_key, owner=place.owner)
 
 
@@ -116,15 +125,14 @@ def _by_day(
         yield rows.head(1).select(day_of(pl.col(table.day_column))).item(), rows
 
 
-def _write_day(
-    root: Path, table: type[Table], path: str, day: str | None, frame: pl.DataFrame
-) -> Part:
+def _write_day(root: Path, table: type[Table], of_day: _Rows) -> Part:
+    path, day, frame, is_apart = of_day
     rows = frame.select(table.column_names())
     target = root / path
     size = _write(target, rows, table)
     _disk.sync_folder(target.parent)
     key_min, key_max = bounds_of(frame, table.key)
-    key_first, key_last = ends_of(frame, table.key)
+    key_first, key_last = ends_of(frame, table.key, is_apart=is_apart)
     return Part(
         table=table.sql_name(),
         day=day,
@@ -165,13 +173,22 @@ def bounds_of(frame: pl.DataFrame, key: Sequence[str]) -> tuple[str, str]:
     return json.dumps(least), json.dumps(greatest)
 
 
-def ends_of(frame: pl.DataFrame, key: Sequence[str]) -> tuple[str | None, str | None]:
+def ends_of(
+    frame: pl.DataFrame, key: Sequence[str], *, is_apart: bool = False
+) -> tuple[str | None, str | None]:
     """Return the first and the last key of rows; none where two rows may share one.
 
     Parts whose ends do not meet share no key, even where each column's bounds do.
+
+    Args:
+        frame: The rows.
+        key: Columns of the key.
+        is_apart: Whether it is known that they are sorted and no two share a key.
     """
     exact = all(frame.schema[name] in _EXACT for name in key)
-    if frame.is_empty() or not (exact and ascends(frame, key, strictly=True)):
+    if frame.is_empty() or not exact:
+        return None, None
+    if not (is_apart or ascends(frame, key, strictly=True)):
         return None, None
     first, last = frame.select(key).row(0), frame.select(key).row(-1)
     least = [_cut(value) for value in first]

@@ -100,12 +100,14 @@ def _placed(table: type[Table]) -> type[Table]:
 def split_repeats(table: type[Table], taken: pl.DataFrame) -> Checked:
     """Sort rows by their key; of those of a file that share one, the first is taken."""
     key = (*table.key, FILE_ID)
+    names = table.column_names()
+    if ascends(taken, key, strictly=True):
+        return Checked(taken.select(names), RejectedRows.create_empty())
     ordered = in_order(taken, (*key, ORDER))
     if ascends(ordered, key, strictly=True):
-        names = table.column_names()
         return Checked(ordered.select(names), RejectedRows.create_empty())
     marked = ordered.with_columns(repeats(key).alias("_repeats"))
-    first = marked.filter(~pl.col("_repeats")).select(table.column_names())
+    first = marked.filter(~pl.col("_repeats")).select(names)
     again = _with_the_first(table, _with_place(marked)).filter("_repeats")
     return Checked(first, as_records(table, again.with_columns(rule=pl.lit(DUPLICATE))))
 
