@@ -14,10 +14,11 @@ from ingest.errors import SettingError
 from ingest.synthetic.cluster.cluster import Cluster, cluster_of
 from ingest.synthetic.cluster.scenario import MOST_DAYS, Scenario
 from ingest.synthetic.cluster.truth import truth_of
-from ingest.synthetic.cluster.volume import volume_of
+from ingest.synthetic.cluster.volume import Volume, volume_of
 from ingest.synthetic.cluster.write_raw import RawOptions, Written, write_raw
 from ingest.synthetic.cluster.write_traces import TraceTemplate
 from pipeline._making import making, refuse_small_disk
+from pipeline._pace import Pace
 
 #: What is written: text as tools leave it, with steps as JSON lines or as CSV; or
 #: Parquet.
@@ -112,11 +113,12 @@ def write(
 
 @dataclass(frozen=True, slots=True)
 class _Job:
-    """What is written: of a cluster, from when to when [ns], and how."""
+    """What is written: of a cluster, from when to when [ns], how, and how much."""
 
     cluster: Cluster
     span_ns: tuple[int, int]
     options: RawOptions
+    volume: Volume
 
 
 def _job(scenario: Scenario, folder: Path, request: Request) -> _Job:
@@ -131,18 +133,24 @@ def _job(scenario: Scenario, folder: Path, request: Request) -> _Job:
         trace=request.trace,
         rows_from_ns=request.rows_from_ns,
     )
-    job = _Job(cluster, span_of(cluster, request.hours), options)
-    volume = volume_of(cluster, job.span_ns, options)
+    span = span_of(cluster, request.hours)
+    volume = volume_of(cluster, span, options)
     refuse_small_disk(folder, volume.bytes, _SMALLER)
-    return job
+    return _Job(cluster, span, options, volume)
 
 
 def _write(job: _Job, folder: Path, say: Callable[[str], None]) -> Written:
     """Write the files, then the truth: whoever sees that sees a run that is whole."""
-    cluster = job.cluster
+    cluster, pace = job.cluster, Pace(job.volume.made)
     target = folder / cluster.scenario.run_id
+
+    def told(rows: int) -> None:
+        line = pace.within(rows)
+        if line is not None:
+            say(line)
+
     try:
-        written = write_raw(target, cluster, job.span_ns, job.options, say)
+        written = write_raw(target, cluster, job.span_ns, job.options, told)
     except pl.exceptions.ComputeError as error:
         # what a disk says in the middle of a Parquet file
         _, _, reason = str(error).rpartition("IO error: ")

@@ -18,6 +18,7 @@ from ingest.synthetic.cluster.cluster import cluster_of
 from ingest.synthetic.cluster.scenario import Fleet, Layout, Scenario
 from ingest.synthetic.cluster.volume import volume_of
 from ingest.synthetic.cluster.write_raw import RawOptions
+from pipeline import _pace
 from pipeline._making import making
 from pipeline.cli import run_tokens
 from pipeline.commands._shared import INTERRUPTED
@@ -104,6 +105,23 @@ def test_what_a_kill_leaves_is_no_run_and_goes_when_it_is_made_again(
     assert capsys.readouterr().out == "no files found\n"
     assert run_tokens(["generate", "sample", "-o", str(folder), "--hours", "0.4"]) == 0
     assert {one.name for one in folder.iterdir()} == {"sample", "truth.json"}
+
+
+def test_it_is_said_how_fast_and_how_far_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(_pace, "EVERY_S", 0)
+    tokens = ["generate", "sample", "-o", str(tmp_path), "--format", "lake"]
+    assert run_tokens([*tokens, "--hours", "20", "--interval", "0"]) == 0
+    said = capsys.readouterr()
+    rows = said.out.split(" rows")[0].rpartition(" ")[2]
+    lines = said.err.splitlines()
+    assert len(lines) > 10
+    for line in lines:
+        assert re.fullmatch(
+            rf"[0-9,]+ of {rows} rows \([0-9.]+ M rows/s\), \d+ (?:s|min) left", line
+        )
+    assert lines[-1].startswith(f"{rows} of {rows} rows")
 
 
 def test_two_do_not_make_the_same(

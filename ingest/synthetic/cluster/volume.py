@@ -28,11 +28,14 @@ class Volume:
 
     Attributes:
         steps: Rows of steps. [1]
+        made: Steps of ranks that are made for them, and to know what happened before.
+            [1]
         power: Samples of power. [1]
         bytes: Of all files together, about. [B]
     """
 
     steps: int
+    made: int
     power: int
     bytes: int
 
@@ -49,8 +52,7 @@ def volume_of(
     """
     begin, end = span_ns
     since = begin if options.rows_from_ns is None else options.rows_from_ns
-    inside = [steps_within(one, since, end) for one in cluster.attempts]
-    steps = sum(high - low for low, high in inside) * cluster.scenario.ranks
+    steps, made = (_steps(cluster, (first, end)) for first in (since, begin))
     gpus = cluster.fleet.gpus.height
     power = (end - since) // options.power_interval_ns * gpus if options.power else 0
     lines = len(cluster.fleet.hosts) * (end - begin) / _SECOND / HARMLESS_S
@@ -62,4 +64,10 @@ def volume_of(
         + gpus * _GPU_BYTES
         + options.traces * options.trace_bytes * _PACKED
     )
-    return Volume(steps, power, round(found))
+    return Volume(steps, made, power, round(found))
+
+
+def _steps(cluster: Cluster, span_ns: tuple[int, int]) -> int:
+    """Return the steps of ranks that begin in a time. [1]"""
+    inside = [steps_within(one, *span_ns) for one in cluster.attempts]
+    return sum(high - low for low, high in inside) * cluster.scenario.ranks

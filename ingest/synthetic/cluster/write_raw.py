@@ -78,7 +78,7 @@ def write_raw(
     cluster: Cluster,
     span_ns: tuple[int, int],
     options: RawOptions,
-    say: Callable[[str], None] = lambda _: None,
+    told: Callable[[int], None] = lambda _: None,
 ) -> Written:
     """Write the raw files of a time of a cluster, window by window.
 
@@ -87,7 +87,7 @@ def write_raw(
         cluster: The cluster.
         span_ns: From when to when; the end is not included. [ns]
         options: What is written.
-        say: Told what is done.
+        told: Told of each window how many steps of ranks were made. [1]
 
     Raises:
         OSError: If they cannot be written, or the trace cannot be read.
@@ -99,13 +99,14 @@ def write_raw(
     since = span_ns[0] if options.rows_from_ns is None else options.rows_from_ns
     days = list(days_of(*span_ns, since))
     with tempfile.TemporaryDirectory(dir=folder, prefix=".power-") as spool:
-        files = _Files(folder, cluster, options, written, say)
+        files = _Files(folder, cluster, options, written)
         if options.power:
             files.power = PowerFiles(
                 folder / "power", Path(spool), cluster, days, options.power_interval_ns
             )
         for number, day in enumerate(days):
-            files.write(number, day, is_old=day[0] < since)
+            for rows in files.write(number, day, is_old=day[0] < since):
+                told(rows)
     written.checkpoints = _write_saves(folder, cluster, files.saves, options)
     if options.traces and files.first is not None:
         written.traces = _write_traces(folder / "traces", cluster, files.first, options)
@@ -124,7 +125,6 @@ class _Files:
         cluster: The cluster.
         options: What is written.
         written: What was.
-        say: Told what is done.
         power: Writes power, where it is recorded.
         saves: The checkpoints.
         first: First window that was written.
@@ -134,13 +134,16 @@ class _Files:
     cluster: Cluster
     options: RawOptions
     written: Written
-    say: Callable[[str], None]
     power: PowerFiles | None = None
     saves: CheckpointLog = field(default_factory=CheckpointLog)
     first: StepWindow | None = None
 
-    def write(self, number: int, day: tuple[int, int], *, is_old: bool) -> None:
+    def write(
+        self, number: int, day: tuple[int, int], *, is_old: bool
+    ) -> Iterator[int]:
         """Write a day, or only note what is noted of old ones.
+
+        Yields of each window how many steps of ranks it has. [1]
 
         Args:
             number: Number of the day.
@@ -155,11 +158,9 @@ class _Files:
             self.written.booked.append(book_steps(window))
             if power is not None:
                 power.take(window)
-            if is_old:
-                attempt = window.attempt.number
-                self.say(f"attempt {attempt}, step {window.first_step:,}")
-            else:
+            if not is_old:
                 self._write_steps(window)
+            yield window.steps * window.ranks
         if power is not None:
             as_text = self.options.steps != "parquet"
             self.written.power += power.end(number, as_text=as_text)
@@ -168,7 +169,6 @@ class _Files:
         logs = StepLogs(self.folder / "steps", self.cluster, self.options.steps)
         self.written.steps += logs.take(window)
         self.first = self.first or window
-        self.say(f"{self.written.steps} rows of steps")
 
 
 def _write_saves(
