@@ -19,7 +19,13 @@ from typing import BinaryIO, Final
 import polars as pl
 
 from ingest.sources._lines_csv import CELL_COUNT
-from ingest.sources._power.dcgmi import DcgmiLayout, layout_of
+from ingest.sources._power.dcgmi import (
+    IS_PLACED,
+    REST,
+    WORDS,
+    DcgmiLayout,
+    layout_of,
+)
 from ingest.sources._power.fields import INDEX
 from ingest.sources._power.monitor import BEFORE_HEADER, ROW, Monitor
 from ingest.sources._power.rows import NO_TIME, TIME_NS, batch, samples
@@ -96,24 +102,26 @@ def _batches(
 
 def _cells(lines: pl.DataFrame, layout: DcgmiLayout) -> pl.DataFrame:
     """Return the lines of GPUs, and those that are of no entity at all."""
-    parts = pl.col("line").str.extract_groups(_LINE)
-    entity, rest = parts.struct[1], parts.struct[3]
-    missing = layout.entity - entity.str.len_chars().cast(pl.Int64)
-    told = lines.with_columns(
-        stamp=parts.struct[0],
-        entity=entity,
-        index=parts.struct[2],
-        words=rest.str.extract_all(r"\S+"),
-        is_placed=layout.is_placed(pl.concat_str(entity, rest)),
-        rest=rest.str.slice(missing.clip(0)),
-    ).filter(pl.col("entity").str.starts_with("GPU ").fill_null(value=True))
+    found = lines.with_columns(_parts=pl.col("line").str.extract_groups(_LINE))
+    parts = found.unnest("_parts").rename(
+        dict(zip("1234", ("stamp", "entity", INDEX, "behind"), strict=True))
+    )
+    is_gpu = pl.col("entity").str.starts_with("GPU ").fill_null(value=True)
+    behind = pl.col("behind")
+    missing = layout.entity - pl.col("entity").str.len_chars().cast(pl.Int64)
+    told = parts.filter(is_gpu).with_columns(
+        layout.is_placed(pl.concat_str("entity", behind)).alias(IS_PLACED),
+        behind.str.slice(missing.clip(0)).alias(REST),
+    )
+    # words are slow to find, and of cells in their place nobody wants them
+    words = pl.when(~pl.col(IS_PLACED)).then(behind).str.extract_all(r"\S+")
     ragged = pl.col("entity").is_null() | layout.is_ragged()
-    return told.select(
+    return told.with_columns(words.alias(WORDS)).select(
         "place",
         "line",
         pl.coalesce("rule", pl.when(ragged).then(pl.lit(CELL_COUNT))).alias("rule"),
         "stamp",
-        pl.col("index").alias(INDEX),
+        INDEX,
         *layout.cells(),
     )
 
