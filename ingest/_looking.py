@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
@@ -17,6 +18,11 @@ from ingest.sources._source import HEAD_BYTES
 #: Bytes in which two files must agree before one is held to be the beginning of the
 #: other: enough to tell the logs of two ranks apart, so that few hashes are taken. [B]
 OPENING_BYTES: Final = 512
+
+#: Files that are hashed at once where one is long, and from where on one is: small ones
+#: are hashed before another thread would have begun. [1, B]
+_HASHING: Final = 2
+_LONG_BYTES: Final = 1 << 20
 
 #: What a file shares with those that it may have grown from: source and run.
 Kin = tuple[str, str | None]
@@ -95,7 +101,7 @@ def look(
         sizes_of: Sizes of known files that a file may have grown from. [B]
     """
     unreadable: list[Unreadable] = []
-    opened = _each(_open, found, unreadable)
+    opened = _sound(found, map(_tried(_open), found), unreadable)
     sizes = _sizes(opened)
 
     def hashed(one: Opened) -> Hashed:
@@ -103,20 +109,40 @@ def look(
         print_ = files.fingerprint(one.file.path, marks.union(sizes_of(one)))
         return Hashed(one, print_, _file_id(one, print_.sha256))
 
-    return _each(hashed, opened, unreadable), sorted(unreadable)
+    if not any(one.size >= _LONG_BYTES for one in opened):
+        hashes = _sound(opened, map(_tried(hashed), opened), unreadable)
+    else:
+        with ThreadPoolExecutor(_HASHING) as pool:
+            hashes = _sound(opened, pool.map(_tried(hashed), opened), unreadable)
+    return hashes, sorted(unreadable)
 
 
-def _each(
-    work: Callable[[_In], _Out], items: Iterable[_In], unreadable: list[Unreadable]
-) -> list[_Out]:
-    done: list[_Out] = []
-    for item in items:
+def _tried(work: Callable[[_In], _Out]) -> Callable[[_In], _Out | OSError]:
+    """Return work that gives what it raises where a file cannot be opened."""
+
+    def tried(item: _In) -> _Out | OSError:
         try:
-            done.append(work(item))
+            return work(item)
         except OSError as error:
+            return error
+
+    return tried
+
+
+def _sound(
+    items: Iterable[Found | Opened],
+    done: Iterable[_Out | OSError],
+    unreadable: list[Unreadable],
+) -> list[_Out]:
+    """Return what was done, in order; tell of the items where it could not be."""
+    sound: list[_Out] = []
+    for item, one in zip(items, done, strict=True):
+        if isinstance(one, OSError):
             file = item.file if isinstance(item, Opened) else item
-            unreadable.append((file.shown, error.strerror or str(error)))
-    return done
+            unreadable.append((file.shown, one.strerror or str(one)))
+        else:
+            sound.append(one)
+    return sound
 
 
 def _open(file: Found) -> Opened:

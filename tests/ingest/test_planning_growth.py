@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from ingest import planning, staging
+from ingest import _looking, planning, staging
 from ingest.discovery import Options, discover
 from ingest.lake import known_files, open_writer
 from ingest.planning import Plan
@@ -200,3 +200,17 @@ def test_a_file_that_may_not_be_read_is_named(root: Path, tmp_path: Path) -> Non
     shut = put(tmp_path / "in", "log", steps(5))
     shut.chmod(0)
     assert plan(root, tmp_path / "in").unreadable == ((str(shut), "Permission denied"),)
+
+
+def test_long_files_are_hashed_side_by_side_with_the_same_plan(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for n in range(8):
+        put(tmp_path / "in", f"{n}.csv", steps(n % 5 + 1))
+    gone = put(tmp_path / "in", "moved", steps(6))
+    found = discover([tmp_path / "in"], Options(), root)
+    gone.unlink()
+    one_by_one = planning.plan(found, known_files(root))
+    assert (len(one_by_one.candidates), len(one_by_one.again)) == (1, 7)
+    monkeypatch.setattr(_looking, "_LONG_BYTES", 1)
+    assert planning.plan(found, known_files(root)) == one_by_one
