@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from ingest.synthetic.cluster.scenario import Scenario
 
-#: GPUs, with spares: a window of steps of all ranks stays below 2 GiB. [1]
-MOST_GPUS: Final = 262_144
+#: GPUs, with spares: a window of steps of all of them takes some 2.5 GB. [1]
+MOST_GPUS: Final = 131_072
 
-#: Steps of the calendar: the clocks of all attempts stay below 2 GiB. [1]
-MOST_STEPS: Final = 12_000_000
+#: Steps of the calendar: a clock takes some 400 B for each, where none stops it. [1]
+MOST_STEPS: Final = 8_000_000
 
 #: Faults that are listed and drawn: each is felt and paid for by itself. [1]
 MOST_FAULTS: Final = 100_000
