@@ -48,12 +48,9 @@ def roll(day: Day, frames: Frames, thresholds: Thresholds) -> Results:
     bridges, holders = bridges_of(thresholds), Holders.of(frames)
     grids: Grids = {}
     crowd, parts, fleet = Crowd(), list[Part](), NOTHING
-    for window in ahead(day.read(COLUMNS, None)):
-        samples, devices = _devices(window)
-        if devices.is_empty():
-            continue
-        grids = {**grids, **_grids(samples, grids)}
-        lot = lot_of(samples, devices, holders)
+    for lot in ahead(_whole_lots(day, holders)):
+        devices = lot.devices
+        grids = {**grids, **_grids(lot.samples, grids)}
         rolled, rest = dense(lot, bridges, crowd)
         parts += [named(devices, rolled)] if rolled else []
         for one in _lots(lot, rest):
@@ -62,6 +59,14 @@ def roll(day: Day, frames: Frames, thresholds: Thresholds) -> Results:
             parts.append(named(devices, told))
         crowd.settle(grids)
     return results(day, parts, fleet.plus(crowd.fleet(grids)), grids)
+
+
+def _whole_lots(day: Day, holders: Holders) -> Iterator[Lot]:
+    """Yield the samples of each window with what they are cut by."""
+    for window in day.read(COLUMNS, None):
+        samples, devices = _devices(window)
+        if not devices.is_empty():
+            yield lot_of(samples, devices, holders)
 
 
 def _devices(window: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:

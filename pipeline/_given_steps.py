@@ -8,6 +8,7 @@ import polars as pl
 from analysis._rollup import Bounds
 from ingest.staging import Place
 from ingest.synthetic.cluster._days import day_name, days_of
+from ingest.synthetic.cluster._draws import BLOCK_STEPS
 from ingest.synthetic.cluster.cluster import Cluster
 from ingest.synthetic.cluster.steps import frame_of, step_windows, steps_within
 from ingest.tables import StepTimings
@@ -47,5 +48,6 @@ def _read(
 ) -> Iterator[pl.DataFrame]:
     """Make the steps of a time, those within bounds or all, window by window."""
     size = max(WINDOW_ROWS // cluster.scenario.ranks, 1)
-    for window in step_windows(cluster, *times_ns, size, bounds):
-        yield frame_of(window).select(columns)
+    whole = size // BLOCK_STEPS * BLOCK_STEPS or size
+    for window in step_windows(cluster, *times_ns, whole, bounds):
+        yield frame_of(window, columns)

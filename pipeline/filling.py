@@ -25,7 +25,7 @@ from ingest.synthetic.cluster.power_days import PowerDay
 from ingest.synthetic.cluster.scenario import Scenario
 from ingest.tables import PowerSamples, StepTimings, Table
 from ingest.times import DAY_NS, SECOND_NS
-from pipeline import analyzing, generating, steps
+from pipeline import _unfinished, analyzing, generating, steps
 from pipeline._given_power import given_power
 from pipeline._given_steps import given_steps
 from pipeline._owners import ByDay
@@ -126,8 +126,10 @@ def fill(
             for table in (StepTimings, PowerSamples)
         }
         by_day = ByDay(settings.by_day_rows, owners, say, given, settings.jobs)
+        _unfinished.begin(settings.lake, scenario.run_id, given)
         done = analyzing.analyze(writer, settings.thresholds, by_day=by_day)
         publish(settings.lake)
+        _unfinished.end(settings.lake)
     shutil.rmtree(spool, ignore_errors=True)
     made = [day for day in given if day.table is StepTimings]
     return Filled(len(made), sum(day.rows for day in made), ingested, done)

@@ -19,6 +19,7 @@ from ingest.lake import Snapshot, snapshot
 from ingest.retention import retired_days
 from ingest.tables import RunCards, Table
 from pipeline._heavy import heavy_as_rolled, rows_of
+from pipeline._unfinished import unfinished
 from pipeline.analyzing import known_thresholds, refuse_unknown
 from pipeline.settings import Settings
 from reports.dollars import Price
@@ -83,7 +84,8 @@ def write_report(
     )
     replace(path, page.render(frames, prices, provenance, baseline))
     told = (frames, prices, provenance)
-    return Written(path.resolve(), page.headline(*told), page.warnings(*told))
+    warnings = (*unfinished(lake), *page.warnings(*told))
+    return Written(path.resolve(), page.headline(*told), warnings)
 
 
 def refuse_target(path: Path) -> None:

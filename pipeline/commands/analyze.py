@@ -21,6 +21,7 @@ def analyze(
     from ingest.errors import LakeError
     from ingest.lake import open_writer, snapshot
     from pipeline import steps
+    from pipeline._unfinished import unfinished
 
     settings = settings_of(common)
     if not snapshot(settings.lake).generation:
@@ -34,6 +35,6 @@ def analyze(
         )
     head, *refused = done.lines()
     answer(head)
-    for line in refused:
+    for line in (*refused, *unfinished(snapshot(settings.lake))):
         common.say(line)
     return PARTIAL if refused else DONE

@@ -29,6 +29,7 @@ from ingest.times import DAY_NS
 from pipeline import settings as known
 from pipeline import steps
 from pipeline._given_steps import given_steps
+from pipeline._unfinished import unfinished
 from pipeline.filling import Target, fill
 from pipeline.generating import Request, generate
 from pipeline.logs import silence
@@ -99,24 +100,8 @@ def test_every_answer_is_the_same(filled: Path, written: Path) -> None:
 @pytest.mark.slow
 def test_what_slowed_a_gpu_of_an_old_day_is_told(filled: Path) -> None:
     """Only samples of its power tell that rank 9 was slowed for heat."""
-    (thermal,) = (
-        read(filled, StragglerRanks).filter(pl.col("scope_id") == "9").rows(named=True)
-    )
-    assert thermal["cause"] == "thermal_throttling"
-
-
-@pytest.mark.slow
-def test_old_days_have_no_rows_and_get_none(
-    filled: Path, sample: Scenario, tmp_path: Path
-) -> None:
-    lake = snapshot(filled)
-    days = ["2026-03-02", "2026-03-03", "2026-03-04"]
-    assert {part.day for part in lake.parts(StepTimings)} == {days[2]}
-    assert sorted(lake.manifest.retired_days) == [
-        (table, day) for table in ("power_samples", "step_timings") for day in days[:2]
-    ]
-    for table in (StepRollups, PowerHours):
-        assert [part.day for part in lake.parts(table)] == days
+    slow = read(filled, StragglerRanks).filter(pl.col("rank") == 9)
+    assert slow["cause"].to_list() == ["thermal_slowdown"]
 
 
 class StoppedError(Exception):
@@ -169,10 +154,20 @@ def test_a_fill_that_was_killed_goes_on(filled: Path, tmp_path: Path) -> None:
         killed.kill()
     before = {part.path for part in snapshot(lake).parts(StepRollups)}
     assert before
+    (stopped,) = unfinished(snapshot(lake))
+    assert stopped.startswith("sample: 0 of 2 old days are there, ")
+    analyzed = subprocess.run(
+        [*python, "analyze", "--lake", str(lake)],
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    assert stopped in analyzed.stderr.splitlines()
     again = subprocess.run(command, check=False, capture_output=True, text=True)
     assert again.returncode == 0, again.stderr
     assert "step_rollups of sample, 2026-03-02" not in again.stderr
     assert before <= {part.path for part in snapshot(lake).parts(StepRollups)}
+    assert unfinished(snapshot(lake)) == ()
     for table in RESULTS:
         one, other = read(lake, table), read(filled, table)
         assert_frame_equal(one, other, check_row_order=False)

@@ -1,7 +1,8 @@
 """Rows of some GPUs in single precision, and power and energy at any time in them."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final, NamedTuple, Self
+from typing import Final, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,20 +33,6 @@ class Levels:
     rest: Floats
 
 
-class State(NamedTuple):
-    """What GPUs do at some times: times x GPUs.
-
-    Attributes:
-        power: Power. [W]
-        energy: Energy since the first row began. [J]
-        row: Row of each time.
-    """
-
-    power: Floats
-    energy: Floats
-    row: NDArray[np.intp]
-
-
 @dataclass(frozen=True, slots=True)
 class Cells:
     """Rows x GPUs that samples are taken from.
@@ -55,9 +42,9 @@ class Cells:
         data: See Rows. [s]
         compute: See Rows. [s]
         wait: See Rows. [s]
-        communication: See Rows. [s]
+        communication: See Rows; one column where GPUs are alike. [s]
         levels: Power of each GPU in each row. [W]
-        busy: Share of each row in which a kernel runs. [%]
+        is_busy: See Rows.
         energy: Energy since the first row began, at each start and the end. [J]
     """
 
@@ -67,14 +54,14 @@ class Cells:
     wait: Floats
     communication: Floats
     levels: Levels
-    busy: NDArray[np.uint8]
+    is_busy: NDArray[np.bool_]
     energy: Floats
 
     @classmethod
     def of(cls, rows: Rows, gpus: slice, levels: Levels) -> Self:
         """Return the cells of some GPUs."""
         compute, wait, communication = (
-            _seconds(part[:, gpus])
+            _seconds(part[:, :1] if part.strides[1] == 0 else part[:, gpus])
             for part in (rows.compute, rows.wait, rows.communication)
         )
         length = (np.diff(rows.start) * _PER_NS).astype(np.float32)
@@ -91,31 +78,75 @@ class Cells:
             wait=wait,
             communication=communication,
             levels=levels,
-            busy=_share(compute + wait + communication, length, rows.is_busy),
+            is_busy=rows.is_busy,
             energy=energy,
         )
 
-    def at(self, times_ns: NDArray[np.int64]) -> State:
-        """Return what the GPUs do at times within the rows. [ns]"""
-        row = np.searchsorted(self.start_ns[1:-1], times_ns, side="right")
-        inside = (times_ns - self.start_ns[row]) * _PER_NS
-        worked = (inside - self.data[row]).astype(np.float32)[:, None]
+    def row_at(self, times_ns: NDArray[np.int64]) -> NDArray[np.intp]:
+        """Return the row of each of some times within the rows. [ns]"""
+        return np.searchsorted(self.start_ns[1:-1], times_ns, side="right")
+
+    def energy_at(self, times_ns: NDArray[np.int64]) -> Floats:
+        """Return the energy since the first row began; times x GPUs. [J]
+
+        Args:
+            times_ns: Times within the rows. [ns]
+        """
+        row = self.row_at(times_ns)
         rest = self.levels.rest[row]
+        inside = (times_ns - self.start_ns[row]) * _PER_NS
         energy = self.energy[row]
         energy += rest * inside.astype(np.float32)[:, None]
-        power = np.broadcast_to(rest, energy.shape)
+        for worked, length, above in self._parts(row, times_ns):
+            energy += (above - rest) * np.clip(worked, _ZERO, length)
+        return energy
+
+    def power_at(self, times_ns: NDArray[np.int64]) -> Floats:
+        """Return the power; times x GPUs. [W]
+
+        Args:
+            times_ns: Times within the rows. [ns]
+        """
+        row = self.row_at(times_ns)
+        power = np.broadcast_to(self.levels.rest[row], (len(row), self._width))
+        for worked, length, above in self._parts(row, times_ns):
+            power = np.where((worked >= _ZERO) & (worked < length), above, power)
+        return power
+
+    def busy_at(self, times_ns: NDArray[np.int64]) -> NDArray[np.uint8]:
+        """Return the share with a kernel of the rows of some times; times x GPUs. [%]
+
+        Args:
+            times_ns: Times within the rows. [ns]
+        """
+        row = self.row_at(times_ns)
+        length = (np.diff(self.start_ns) * _PER_NS).astype(np.float32)[row]
+        share = self.compute[row] + self.wait[row] + self.communication[row]
+        share = np.broadcast_to(share, (len(row), self._width)) * (
+            100 / np.maximum(length, np.float32(1e-9))[:, None]
+        )
+        share[self.is_busy[row]] = 100
+        whole: NDArray[np.uint8] = np.minimum(share, 100).astype(np.uint8)
+        return whole
+
+    @property
+    def _width(self) -> int:
+        return int(self.energy.shape[1])
+
+    def _parts(
+        self, row: NDArray[np.intp], times_ns: NDArray[np.int64]
+    ) -> Iterator[tuple[Floats, Floats, Floats]]:
+        """Yield since when each part of a row goes on, its length and its power."""
+        inside = (times_ns - self.start_ns[row]) * _PER_NS
+        worked = (inside - self.data[row]).astype(np.float32)[:, None]
         for part, level in (
             (self.compute, self.levels.compute),
             (self.wait, self.levels.wait),
             (self.communication, self.levels.communication),
         ):
-            above = level if len(level) == 1 else level[row]
             length = part[row]
-            done = np.clip(worked, _ZERO, length)
-            power = np.where((worked >= _ZERO) & (worked < length), above, power)
-            energy += (above - rest) * done
+            yield worked, length, level if len(level) == 1 else level[row]
             worked = worked - length
-        return State(power, energy, row)
 
 
 def spent(rows: Rows, gpus: slice, levels: Levels) -> NDArray[np.float64]:
@@ -142,16 +173,6 @@ def spent(rows: Rows, gpus: slice, levels: Levels) -> NDArray[np.float64]:
         unlike = np.flatnonzero((level != level[0]).any(axis=0))
         total[unlike] += ((level[:, unlike] - level[0, unlike]) * own[:, unlike]).sum(0)
     return total * _PER_NS
-
-
-def _share(
-    worked: Floats, length: Floats, is_busy: NDArray[np.bool_]
-) -> NDArray[np.uint8]:
-    """Return the share of rows with a kernel. [%]"""
-    share = worked
-    share *= 100 / np.maximum(length, np.float32(1e-9))[:, None]
-    share[is_busy] = 100
-    return np.minimum(share, 100).astype(np.uint8)
 
 
 def _seconds(nanos: NDArray[np.int64]) -> Floats:

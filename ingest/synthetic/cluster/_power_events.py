@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
 from ingest.synthetic.cluster._power_activity import states
@@ -66,26 +65,18 @@ class PowerEvents:
         for at_ns, xid in sorted(shown):
             columns["last_xid"][place, times >= at_ns] = xid
 
-    def seen(self, rows: pl.DataFrame) -> pl.DataFrame:
-        """Return the rows of nodes while they are there.
-
-        Args:
-            rows: Rows with `host` and `time_ns`.
-        """
-        if rows.is_empty():
-            return rows
-        host, time = pl.col("host"), pl.col("time_ns")
-        first, last = rows.select(time.min(), time.max().alias("last")).row(0)
-        low, high = rows.select(host.min(), host.max().alias("last")).row(0)
-        for node, away in self._away.items():
-            name = self._hosts[node]
-            if not low <= name <= high:
-                continue
-            for one in away:
-                if one.boot_ns > first and one.down_ns <= last:
-                    gone = time.is_between(one.down_ns, one.boot_ns, closed="left")
-                    rows = rows.filter(~((host == name) & gone))
-        return rows
+    def away(
+        self, recorded: Recorded, gpus: NDArray[np.intp]
+    ) -> list[tuple[str, Outage]]:
+        """Return the nodes of GPUs that are away at some time of what was recorded."""
+        times, per_node = recorded.times_ns, self._fleet.gpus_per_node
+        nodes = np.unique((gpus + recorded.gpus.start) // per_node).tolist()
+        return [
+            (self._hosts[node], one)
+            for node in nodes
+            for one in self._away.get(node, ())
+            if len(times) and one.boot_ns > times[0] and one.down_ns <= times[-1]
+        ]
 
     def _marks(self, recorded: Recorded, low: Sequence[Hindrance]) -> Marks:
         """Return what low clocks leave, from before the first that is counted on."""

@@ -1,6 +1,6 @@
 """Recorded power as rows of `power_samples`."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Final
 
@@ -19,6 +19,9 @@ MOST_GPUS: Final = 256
 
 #: Rows of a frame at most, as long as it has a node: a day of so many GPUs. [1]
 MOST_ROWS: Final = 1 << 21
+
+#: Columns that say of what a row is.
+KEYS: Final = ("host", "gpu_uuid", "time_ns")
 
 Integers = NDArray[np.int64]
 
@@ -65,24 +68,47 @@ class PowerFrames:
         columns = self._columns(recorded, gpus)
         for place, gpu in enumerate(gpus.tolist()):
             self._events.mark(columns, place, recorded, gpu)
+        rows = self._keys(recorded, gpus, KEYS)
         values = {name: column.ravel() for name, column in columns.items()}
-        return self._events.seen(self._keys(recorded, gpus).with_columns(**values))
+        return self._seen(rows.with_columns(**values), recorded, gpus)
 
-    def keys(self, recorded: Recorded, gpus: NDArray[np.intp]) -> pl.DataFrame:
-        """Return host, GPU and time of the same rows."""
-        return self._events.seen(self._keys(recorded, gpus))
+    def keys(
+        self, recorded: Recorded, gpus: NDArray[np.intp], names: Sequence[str]
+    ) -> pl.DataFrame:
+        """Return some columns of KEYS of the same rows.
 
-    def _keys(self, recorded: Recorded, gpus: NDArray[np.intp]) -> pl.DataFrame:
+        Args:
+            recorded: What was recorded.
+            gpus: Positions in it.
+            names: The columns.
+        """
+        needed = KEYS if self._events.away(recorded, gpus) else names
+        rows = self._keys(recorded, gpus, needed)
+        return self._seen(rows, recorded, gpus).select(names)
+
+    def _keys(
+        self, recorded: Recorded, gpus: NDArray[np.intp], names: Sequence[str]
+    ) -> pl.DataFrame:
         own = self._cluster.fleet.gpus[recorded.gpus]
         times = recorded.times_ns
         places = np.repeat(gpus.astype(np.uint32), len(times))
         return pl.DataFrame(
             {
-                "host": own["host"].gather(places),
-                "gpu_uuid": own["gpu_uuid"].gather(places),
-                "time_ns": np.tile(times, len(gpus)),
+                name: np.tile(times, len(gpus))
+                if name == "time_ns"
+                else own[name].gather(places)
+                for name in names
             }
         )
+
+    def _seen(
+        self, rows: pl.DataFrame, recorded: Recorded, gpus: NDArray[np.intp]
+    ) -> pl.DataFrame:
+        """Return the rows of nodes while they are there."""
+        for host, one in self._events.away(recorded, gpus):
+            gone = pl.col("time_ns").is_between(one.down_ns, one.boot_ns, closed="left")
+            rows = rows.filter(~((pl.col("host") == host) & gone))
+        return rows
 
     def _columns(
         self, recorded: Recorded, gpus: NDArray[np.intp]

@@ -100,21 +100,23 @@ class Group:
                 yield one
 
     def _sample(self, cells: Cells, times_ns: Times) -> Samples:
-        now = cells.at(times_ns)
-        average = self._average(cells, times_ns, now.energy)
-        counted = np.diff(now.energy, axis=0, prepend=-self._owed[None, :])
-        self._owed = -now.energy[-1]
+        energy = cells.energy_at(times_ns)
+        average = self._average(cells, times_ns, energy)
+        counted = np.diff(energy, axis=0, prepend=-self._owed[None, :])
+        self._owed = -energy[-1]
         spread = np.random.Generator(
             np.random.SFC64([int(times_ns[0]), self.gpus.start])
         )
         average += self._noise(average.shape, AVERAGE_SD_W, spread)
-        instant = now.power + self._noise(average.shape, INSTANT_SD_W, spread)
+        instant = cells.power_at(times_ns) + self._noise(
+            average.shape, INSTANT_SD_W, spread
+        )
         return Samples(
             average=_decis(average),
             instant=_decis(instant),
             energy=np.maximum(counted * np.float32(1e3), 0).astype(np.uint32),
             temperature=self._temperature(average, times_ns),
-            busy=cells.busy[now.row],
+            busy=cells.busy_at(times_ns),
         )
 
     def _average(self, cells: Cells, times_ns: Times, energy: Floats) -> Floats:
@@ -124,9 +126,9 @@ class Group:
         earlier = int(np.searchsorted(from_ns, cells.start_ns[0]))
         before = np.empty_like(energy)
         if earlier and self._before is not None:
-            state = self._before.at(from_ns[:earlier])
-            before[:earlier] = state.energy - self._before.energy[-1]
-        before[earlier:] = cells.at(from_ns[earlier:]).energy
+            known = self._before.energy_at(from_ns[:earlier])
+            before[:earlier] = known - self._before.energy[-1]
+        before[earlier:] = cells.energy_at(from_ns[earlier:])
         length = np.maximum(times_ns - from_ns, 1) * 1e-9
         spent = energy - before
         spent *= (1 / length).astype(np.float32)[:, None]

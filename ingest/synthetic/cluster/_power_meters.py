@@ -88,7 +88,7 @@ class PowerMeters:
         while marks and marks[0].at_ns < cells.start_ns[-1]:
             mark = marks.pop(0)
             some = slice(mark.first, mark.last)
-            energy = cells.at(np.array([mark.at_ns])).energy[0]
+            energy = cells.energy_at(np.array([mark.at_ns]))[0]
             total = self._total[group.gpus] + energy
             if mark.day < 0:
                 begun[some], since[some] = 0, total[some]

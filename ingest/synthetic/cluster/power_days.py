@@ -9,7 +9,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from ingest.synthetic.cluster._power_frame import PowerFrames
+from ingest.synthetic.cluster._ahead import ahead
+from ingest.synthetic.cluster._power_frame import KEYS, PowerFrames
 from ingest.synthetic.cluster._power_meters import Counters
 from ingest.synthetic.cluster._power_walk import first_sample_ns, groups_of
 from ingest.synthetic.cluster.cluster import Cluster
@@ -26,10 +27,6 @@ _FIXED: Final = {
     "series": None,
     "series_count": None,
 }
-
-
-#: Columns that say of what a row is.
-_KEYS: Final = ("host", "gpu_uuid", "time_ns")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +64,7 @@ class PowerDay:
             spool: Folder for the samples.
         """
         recorder = PowerRecorder(self.cluster, self.span_ns, spool, self.interval_ns)
-        for window in step_windows(self.cluster, *self.span_ns):
+        for window in ahead(step_windows(self.cluster, *self.span_ns)):
             recorder.take(window)
         return recorder
 
@@ -102,12 +99,13 @@ class PowerDay:
         frames = PowerFrames(self.cluster, self.counters)
         for recorded in recorder.finish(keep=True):
             for gpus in frames.blocks(recorded):
+                if set(needed) <= set(KEYS):
+                    keys = frames.keys(recorded, gpus, needed)
+                    yield _filtered(keys, wanted).select(columns)
+                    continue
                 some = gpus
-                if set(roots) <= set(_KEYS):
-                    keys = _filtered(frames.keys(recorded, gpus), wanted)
-                    if set(columns) <= set(_KEYS):
-                        yield keys.select(columns)
-                        continue
+                if wanted is not None and set(roots) <= set(KEYS):
+                    keys = frames.keys(recorded, gpus, KEYS).filter(wanted)
                     some = self._of(recorded, gpus, keys["gpu_uuid"].unique())
                 if len(some):
                     rows = self._typed(frames.frame(recorded, some), needed)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final
 
 import numpy as np
@@ -85,7 +86,8 @@ def step_windows(
         cluster: The cluster.
         from_ns: Start of the time. [ns]
         to_ns: End of the time, not included. [ns]
-        window_steps: Steps of a window at most. [1]
+        window_steps: Steps of a window at most: some blocks of draws, or it is slow.
+            [1]
         bounds: First and last step that are wanted; all without.
     """
     for attempt in cluster.attempts:
@@ -96,10 +98,10 @@ def step_windows(
         if low >= high:
             continue
         felt = felt_of(cluster, attempt)
-        for first in range(low, high, window_steps):
-            yield _window(
-                cluster, attempt, felt, (first, min(first + window_steps, high))
-            )
+        # cut where blocks of draws are cut, which are drawn as a whole
+        edges = range((low // window_steps + 1) * window_steps, high, window_steps)
+        for one in pairwise([low, *edges, high]):
+            yield _window(cluster, attempt, felt, one)
 
 
 def steps_within(attempt: Attempt, from_ns: int, to_ns: int) -> tuple[int, int]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from ingest.synthetic.cluster._ahead import ahead
 from ingest.synthetic.cluster._days import days_of
 from ingest.synthetic.cluster._power_files import PowerFiles
 from ingest.synthetic.cluster._power_meters import Counters
@@ -153,7 +154,7 @@ class _Files:
         power = self.power
         if power is not None and not is_old:
             power.begin(number)
-        for window in step_windows(self.cluster, *day):
+        for window in ahead(step_windows(self.cluster, *day)):
             self.saves.take(window)
             self.written.booked.append(book_steps(window))
             if power is not None:
