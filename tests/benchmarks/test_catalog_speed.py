@@ -3,6 +3,7 @@
 The rows are rollups of the right shape, written directly; BENCH_SCALE makes more days.
 """
 
+import re
 import resource
 import time
 from collections.abc import Callable
@@ -27,38 +28,19 @@ RANKS, DAYS = 16_384, max(round(54 * scale()), 1)
 #: Reads what a question cannot do without: the limit.
 PLAIN = "SELECT sum(typical_work_ns) FROM rank_hours"
 
-QUESTIONS = {
-    "GPU-hours by day and account": """
-SELECT day, category, sum(gpu_ns) / 3.6e12 AS gpu_hours
-FROM lost_time GROUP BY ALL ORDER BY ALL""",
-    "ranks that cost the most": """
-SELECT rank, sum(typical_work_ns * known_steps) / sum(known_steps) / 1e9 AS work_s
-FROM rank_hours GROUP BY rank ORDER BY work_s DESC LIMIT 10""",
-    "stops by cause, with MTBF": """
-SELECT component, category, count, mtbf_ns / 3.6e12 AS mtbf_hours
-FROM interrupt_rates WHERE scope = 'run' AND level = 'interruption'
-ORDER BY count DESC""",
-    "step times by day": """
-SELECT strftime(make_timestamp_ns(start_ns), '%Y-%m-%d') AS day,
-       quantile_cont(duration_ns_max / 1e9, [0.5, 0.9, 0.99]) AS seconds
-FROM step_rollups GROUP BY day ORDER BY day""",
-    "energy by day": """
-SELECT strftime(make_timestamp_ns(hour_ns), '%Y-%m-%d') AS day,
-       sum(coalesce(counter_mj, average_mj, instant_mj)) / 3.6e12 AS mwh
-FROM (SELECT hour_ns, sum(counter_mj) AS counter_mj, sum(average_mj) AS average_mj,
-             sum(instant_mj) AS instant_mj FROM power_hours GROUP BY hour_ns)
-GROUP BY day ORDER BY day""",
-    "slow rank-hours": """
-WITH typical AS (
-  SELECT run_id, start_ns - start_ns % 3600000000000 AS hour_ns,
-         median(typical_work_ns) AS peers_ns
-  FROM step_rollups GROUP BY ALL
-)
-SELECT rank, count(*) AS slow_hours, median(typical_work_ns / peers_ns) AS work_ratio
-FROM rank_hours JOIN typical USING (run_id, hour_ns)
-WHERE typical_work_ns > 1.05 * peers_ns
-GROUP BY rank ORDER BY slow_hours DESC LIMIT 10""",
-}
+README = Path(__file__).parents[2] / "README.md"
+
+
+def questions() -> dict[str, str]:
+    """Return the questions of the README over a long run, by what they ask."""
+    told = README.read_text(encoding="utf-8")
+    [block] = re.findall(r"```sql\n(-- GPU-hours.*?)```", told, re.DOTALL)
+    found = re.findall(r"-- (.*?)\n(.*?);\n", block, re.DOTALL)
+    assert len(found) >= 5
+    return dict(found)
+
+
+QUESTIONS = questions()
 
 
 @pytest.fixture(scope="module")
