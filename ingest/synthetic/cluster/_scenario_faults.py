@@ -70,7 +70,7 @@ class Fault(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     host: Whole | None = None
     from_s: Annotated[float, msgspec.Meta(ge=0, le=7e7)] | None = None
     from_step: Whole | None = None
-    length_s: Annotated[float, msgspec.Meta(gt=0, le=7e7)] | None = None
+    length_s: Annotated[float, msgspec.Meta(ge=1e-3, le=7e7)] | None = None
     steps: Annotated[int, msgspec.Meta(ge=1)] | None = None
     severity: Annotated[float, msgspec.Meta(gt=0, le=1_000)] | None = None
     xid: Annotated[int, msgspec.Meta(ge=1, le=999)] | None = None
