@@ -13,18 +13,41 @@ _MESSAGE: Final = pl.col("message").str
 #: Columns in the order of the families: xid, sxid, nic, kernel.
 _FAMILIES: Final = ("xid", "sxid", "nic", "kernel")
 
+#: Columns of what was found in messages, while it is needed.
+_XID: Final = "_xid"
+_SXID: Final = "_sxid"
+_LINK: Final = "_link"
+_ASKED: Final = "_asked"
+_NIC: Final = "_nic"
+
 #: Name of an error of a switch that tells no words of its own: no catalogue is public.
 SWITCH_ERROR: Final = "NVSwitch error"
 
 
-def code_columns() -> list[pl.Expr]:
-    """Return `source`, `code`, `name`, `component`, `severity` and `action`.
+def with_codes(events: pl.DataFrame) -> pl.DataFrame:
+    """Add `source`, `code`, `name`, `component`, `severity` and `action`.
 
-    They read the columns `message`, `kind` and `evidence`.
+    What messages have is looked for once.
+
+    Args:
+        events: Columns `message`, `kind` and `evidence`.
     """
+    digits = _MESSAGE.extract(patterns.XID, 2)
+    found = events.with_columns(
+        # the code read, or 79 where the words alone say so
+        digits.cast(pl.Int64).cast(pl.String).fill_null("79").alias(_XID),
+        _MESSAGE.extract_groups(patterns.SXID).alias(_SXID),
+        _MESSAGE.extract_groups(patterns.NVLINK5).alias(_LINK),
+        _asked_action().alias(_ASKED),
+        _nic_kind().alias(_NIC),
+    )
+    return found.with_columns(_columns()).drop(_XID, _SXID, _LINK, _ASKED, _NIC)
+
+
+def _columns() -> list[pl.Expr]:
     values: dict[str, tuple[pl.Expr, ...]] = {
         "source": tuple(pl.lit(family) for family in _FAMILIES),
-        "code": (_xid_code(), _sxid_code(), _nic(0), _evidence("code")),
+        "code": (pl.col(_XID), _sxid_code(), pl.col(_NIC), _evidence("code")),
         "name": (_xid_name(), _sxid_name(), _nic(1), _evidence("name")),
         "component": (
             _catalogue("component"),
@@ -61,21 +84,17 @@ def _of_family(xid: pl.Expr, sxid: pl.Expr, nic: pl.Expr, other: pl.Expr) -> pl.
     )
 
 
-def _xid_code() -> pl.Expr:
-    """Return the code read, or 79 where the words alone say so."""
-    digits = _MESSAGE.extract(patterns.XID, 2)
-    return digits.cast(pl.Int64).cast(pl.String).fill_null("79")
-
-
 def _catalogue(field: str, default: str | None = None) -> pl.Expr:
     position = Xid._fields.index(field)
     meanings = {str(code): str(xid[position]) for code, xid in XIDS.items()}
-    return _xid_code().replace_strict(meanings, default=default, return_dtype=pl.String)
+    return pl.col(_XID).replace_strict(
+        meanings, default=default, return_dtype=pl.String
+    )
 
 
 def _injected() -> pl.Expr:
     """Return whether an error was put in by a test, and is no failure."""
-    return (_MESSAGE.extract(patterns.NVLINK5, 3) != "0").fill_null(value=False)
+    return (pl.col(_LINK).struct[2] != "0").fill_null(value=False)
 
 
 def _xid_name() -> pl.Expr:
@@ -85,9 +104,9 @@ def _xid_name() -> pl.Expr:
 
 def _xid_severity() -> pl.Expr:
     """Return the catalogue's severity, unless the message itself tells."""
-    of_link = _MESSAGE.extract(patterns.NVLINK5, 2)
+    of_link = pl.col(_LINK).struct[1]
     return (
-        pl.when(_injected() | (_asked_action() == "none"))
+        pl.when(_injected() | (pl.col(_ASKED) == "none"))
         .then(pl.lit("info"))
         .when(of_link == "Fatal")
         .then(pl.lit("fatal"))
@@ -97,7 +116,7 @@ def _xid_severity() -> pl.Expr:
 
 def _xid_action() -> pl.Expr:
     """Return the catalogue's action, for 154 the one that its message asks for."""
-    known = pl.coalesce(_asked_action(), _catalogue("action"))
+    known = pl.coalesce(_ASKED, _catalogue("action"))
     return pl.when(_injected()).then(pl.lit("none")).otherwise(known)
 
 
@@ -111,19 +130,19 @@ def _asked_action() -> pl.Expr:
 
 
 def _sxid_code() -> pl.Expr:
-    return _MESSAGE.extract(patterns.SXID, 2).cast(pl.Int64).cast(pl.String)
+    return pl.col(_SXID).struct[1].cast(pl.Int64).cast(pl.String)
 
 
 def _sxid_name() -> pl.Expr:
     """Return the words of a switch error, without severity and link."""
-    words = _MESSAGE.extract(patterns.SXID, 3)
+    words = pl.col(_SXID).struct[2]
     plain = words.str.replace(r"^(?:Non-)?[Ff]atal(?:, |$)", "")
     plain = plain.str.replace(r"^Link -?[0-9]+ ", "").str.strip_chars()
     return pl.when(plain == "").then(None).otherwise(plain).fill_null(SWITCH_ERROR)
 
 
 def _sxid_severity() -> pl.Expr:
-    words = _MESSAGE.extract(patterns.SXID, 3)
+    words = pl.col(_SXID).struct[2]
     return (
         pl.when(words.str.contains(r"^Fatal"))
         .then(pl.lit("fatal"))
@@ -133,13 +152,18 @@ def _sxid_severity() -> pl.Expr:
     )
 
 
-def _nic(field: int) -> pl.Expr:
-    """Return the code (0), name (1) or severity (2) of a network card's message."""
+def _nic_kind() -> pl.Expr:
+    """Return the code of a network card's message."""
     found = pl.lit(None, pl.String)
-    for code, (pattern, name, severity) in reversed(patterns.NICS.items()):
-        value = (code, name, severity)[field]
-        found = pl.when(_MESSAGE.contains(pattern)).then(pl.lit(value)).otherwise(found)
+    for code, (pattern, _, _) in reversed(patterns.NICS.items()):
+        found = pl.when(_MESSAGE.contains(pattern)).then(pl.lit(code)).otherwise(found)
     return found
+
+
+def _nic(field: int) -> pl.Expr:
+    """Return the name (1) or severity (2) of a network card's message."""
+    meanings = {code: kind[field] for code, kind in patterns.NICS.items()}
+    return pl.col(_NIC).replace_strict(meanings, default=None, return_dtype=pl.String)
 
 
 def _nic_severity() -> pl.Expr:

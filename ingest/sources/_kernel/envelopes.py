@@ -41,56 +41,73 @@ _ZONE_REACH_NS: Final = 14 * 3_600 * SECOND_NS
 _ISO_HOST: Final = ISO_STAMP + r"(?: [A-Z]{3,5})? ([^\s:]+) "
 _KERNEL_HOST: Final = r"([^\s:\]]+) kernel: "
 
+#: Columns of stamps while they are read.
+_STAMPS: Final = {
+    "_iso": ISO_STAMP,
+    "_syslog": SYSLOG_START,
+    "_ctime": CTIME_STAMP,
+    "_unix": UNIX_START,
+}
 
-def envelope_columns(reading: Reading) -> list[pl.Expr]:
-    """Return `host`, `time_ns`, `boot_offset_ns`, `time_quality` and `naive`.
 
-    They read the columns `prefix` (text before the message) and `year` (of a syslog
-    line). `naive` tells whether the time needed the zone.
+def with_envelope(lines: pl.DataFrame, reading: Reading) -> pl.DataFrame:
+    """Add `host`, `time_ns`, `boot_offset_ns`, `time_quality`, `naive` and `stamped`.
+
+    `naive` tells whether the time needed the zone, `stamped` whether the envelope has a
+    date, be it one that there is or not. Each stamp is looked for once.
+
+    Args:
+        lines: Columns `prefix` (text before the message) and `year` (of a syslog line).
+        reading: What is known about the file.
     """
-    zone = reading.zone
-    iso = pl.col("prefix").str.extract_groups(ISO_STAMP)
-    local = pl.coalesce(
-        _local_ns(iso.struct[0], iso.struct[1], iso.struct[2], "%Y-%m-%d", zone),
-        _syslog_ns(zone),
-        _ctime_ns(zone),
-    )
-    exact = pl.coalesce(_iso_ns(iso), _unix_ns())
-    naive = exact.is_null() & local.is_not_null()
-    return [
-        host(),
-        pl.coalesce(exact, local).alias("time_ns"),
+    prefix = pl.col("prefix").str
+    found = lines.with_columns(
         boot_offset_ns().alias("boot_offset_ns"),
-        _quality(exact, naive, reading).alias("time_quality"),
-        naive.alias("naive"),
-    ]
-
-
-def has_stamp() -> pl.Expr:
-    """Return whether the envelope has a date, be it one that there is or not."""
-    return pl.col("prefix").str.contains(
-        rf"{ISO_STAMP}|{SYSLOG_START}|{CTIME_STAMP}|{UNIX_START}"
+        **{name: prefix.extract_groups(text) for name, text in _STAMPS.items()},
+    )
+    zone = reading.zone
+    times = found.with_columns(_iso_ns(), _unix_ns(), _ctime_ns(zone)).with_columns(
+        pl.coalesce("_iso_ns", "_unix_ns").alias("_exact_ns"),
+        pl.coalesce(_iso_local_ns(zone), _syslog_ns(zone), "_ctime_ns").alias(
+            "_local_ns"
+        ),
+    )
+    naive = pl.col("_exact_ns").is_null() & pl.col("_local_ns").is_not_null()
+    return (
+        times.with_columns(naive=naive)
+        .with_columns(
+            _host(),
+            pl.coalesce("_exact_ns", "_local_ns").alias("time_ns"),
+            _quality(reading).alias("time_quality"),
+            pl.any_horizontal(_has(name) for name in _STAMPS).alias("stamped"),
+        )
+        .drop(*_STAMPS, "_iso_ns", "_unix_ns", "_ctime_ns", "_exact_ns", "_local_ns")
     )
 
 
-def _quality(exact: pl.Expr, naive: pl.Expr, reading: Reading) -> pl.Expr:
+def _has(stamp: str) -> pl.Expr:
+    """Return whether the envelope has a stamp of some kind."""
+    return pl.col(stamp).struct[0].is_not_null()
+
+
+def _quality(reading: Reading) -> pl.Expr:
     """Return how the time is known, the best that holds.
 
     `dmesg -T` counts from boot and leaves out the time asleep: its stamps can lie
     after the file was written, and are then no better than times since boot.
     """
-    prefix = pl.col("prefix")
-    is_syslog = prefix.str.contains(SYSLOG_START) & ~prefix.str.contains(ISO_STAMP)
+    naive = pl.col("naive")
+    is_syslog = _has("_syslog") & ~_has("_iso")
     inferred = naive & is_syslog & pl.lit(reading.year is None)
     of_zone = pl.lit("zone_assumed" if reading.zone_basis == "assumed" else "exact")
     return (
-        pl.when(exact.is_not_null())
+        pl.when(pl.col("_exact_ns").is_not_null())
         .then(pl.lit("exact"))
         .when(inferred)
         .then(pl.lit("year_inferred"))
         .when(naive & ~_is_ahead(reading))
         .then(of_zone)
-        .when(naive | boot_offset_ns().is_not_null())
+        .when(naive | pl.col("boot_offset_ns").is_not_null())
         .then(pl.lit("boot_relative"))
         .otherwise(pl.lit("unknown"))
     )
@@ -98,21 +115,28 @@ def _quality(exact: pl.Expr, naive: pl.Expr, reading: Reading) -> pl.Expr:
 
 def _is_ahead(reading: Reading) -> pl.Expr:
     reach = _ZONE_REACH_NS if reading.zone_basis == "assumed" else SECOND_NS
-    ahead = (_ctime_ns(reading.zone) > reading.modified_ns + reach).fill_null(
-        value=False
-    )
+    ahead = (pl.col("_ctime_ns") > reading.modified_ns + reach).fill_null(value=False)
     return ahead & pl.lit(reading.modified_ns > 0)
 
 
 def host() -> pl.Expr:
     """Return the node that the envelope names, null where it names none."""
-    prefix = pl.col("prefix")
+    prefix = pl.col("prefix").str
     return pl.coalesce(
-        prefix.str.extract(SYSLOG_START, 5),
-        prefix.str.extract(UNIX_START, 3),
-        prefix.str.extract(_ISO_HOST, 5),
-        prefix.str.extract(_KERNEL_HOST),
+        prefix.extract(SYSLOG_START, 5),
+        prefix.extract(UNIX_START, 3),
+        *_other_hosts(),
     ).alias("host")
+
+
+def _host() -> pl.Expr:
+    syslog, unix = pl.col("_syslog").struct[4], pl.col("_unix").struct[2]
+    return pl.coalesce(syslog, unix, *_other_hosts()).alias("host")
+
+
+def _other_hosts() -> list[pl.Expr]:
+    text = pl.col("prefix").str
+    return [text.extract(_ISO_HOST, 5), text.extract(_KERNEL_HOST)]
 
 
 def boot_offset_ns() -> pl.Expr:
@@ -134,28 +158,37 @@ def _local_ns(
     return naive_to_ns(_stamp(day, time, day_format), zone) + fraction_ns(fraction)
 
 
-def _iso_ns(iso: pl.Expr) -> pl.Expr:
+def _iso_ns() -> pl.Expr:
     """Return the instant of an ISO stamp that has an offset. [ns]"""
+    iso = pl.col("_iso")
     stamp = _stamp(iso.struct[0], iso.struct[1], "%Y-%m-%d").dt.epoch("ns")
-    return stamp + fraction_ns(iso.struct[2]) - offset_ns(iso.struct[3])
+    instant = stamp + fraction_ns(iso.struct[2]) - offset_ns(iso.struct[3])
+    return instant.alias("_iso_ns")
+
+
+def _iso_local_ns(zone: tzinfo) -> pl.Expr:
+    iso = pl.col("_iso")
+    return _local_ns(iso.struct[0], iso.struct[1], iso.struct[2], "%Y-%m-%d", zone)
 
 
 def _unix_ns() -> pl.Expr:
     """Return the instant of a stamp of seconds since 1970. [ns]"""
-    unix = pl.col("prefix").str.extract_groups(UNIX_START)
-    return unix.struct[0].cast(pl.Int64) * SECOND_NS + fraction_ns(unix.struct[1])
+    unix = pl.col("_unix")
+    seconds = unix.struct[0].cast(pl.Int64) * SECOND_NS
+    return (seconds + fraction_ns(unix.struct[1])).alias("_unix_ns")
 
 
 def _syslog_ns(zone: tzinfo) -> pl.Expr:
-    parts = pl.col("prefix").str.extract_groups(SYSLOG_START)
+    parts = pl.col("_syslog")
     day = pl.concat_str("year", parts.struct[0], parts.struct[1], separator=" ")
     return _local_ns(day, parts.struct[2], parts.struct[3], "%Y %b %d", zone)
 
 
 def _ctime_ns(zone: tzinfo) -> pl.Expr:
-    parts = pl.col("prefix").str.extract_groups(CTIME_STAMP)
+    parts = pl.col("_ctime")
     day = pl.concat_str(
         parts.struct[3], parts.struct[0], parts.struct[1], separator=" "
     )
     no_fraction = pl.lit(None, pl.String)
-    return _local_ns(day, parts.struct[2], no_fraction, "%Y %b %d", zone)
+    local = _local_ns(day, parts.struct[2], no_fraction, "%Y %b %d", zone)
+    return local.alias("_ctime_ns")

@@ -7,7 +7,7 @@ import polars as pl
 from ingest.phrases import phrase
 from ingest.sources._kernel import codes, messages
 from ingest.sources._kernel.bus import fold_losses, mixed_heads
-from ingest.sources._kernel.envelopes import envelope_columns, has_stamp
+from ingest.sources._kernel.envelopes import with_envelope
 from ingest.sources._kernel.patterns import CLOCK, EVENTS, OF_XID
 from ingest.sources._source import Reading, Refusal
 from ingest.tables import Failures
@@ -53,11 +53,8 @@ def parse(hits: pl.DataFrame, reading: Reading) -> pl.DataFrame:
     split = hits.select(
         "number", "year", "count", message=messages.message(), prefix=messages.prefix()
     ).with_columns(kind=messages.kind())
-    return (
-        split.filter(pl.col("kind").is_not_null())
-        .with_columns(*envelope_columns(reading), stamped=has_stamp())
-        .drop("prefix", "year")
-    )
+    telling = split.filter(pl.col("kind").is_not_null())
+    return with_envelope(telling, reading).drop("prefix", "year")
 
 
 def told_by(said: pl.DataFrame) -> pl.DataFrame:
@@ -98,13 +95,16 @@ def events_of(lines: pl.DataFrame, reading: Reading) -> pl.DataFrame:
     counted = fold_losses(_count_lines(_identify(_clock(told))))
     wanted = counted.filter(pl.col("kind").is_in([*EVENTS, "malformed"]))
     place = "place" if "place" in lines.columns else phrase("line {}", "number")
-    rows = wanted.with_columns(
-        *codes.code_columns(),
-        cluster=pl.lit(reading.cluster),
-        part=messages.part(),
-        inferred=pl.col("kind").is_in(["off_bus", "off_bus_tail"]),
-        place=place,
-    ).filter(~((pl.col("kind") == "nic") & (pl.col("severity") == "info")))
+    rows = (
+        codes.with_codes(wanted)
+        .with_columns(
+            cluster=pl.lit(reading.cluster),
+            part=messages.part(),
+            inferred=pl.col("kind").is_in(["off_bus", "off_bus_tail"]),
+            place=place,
+        )
+        .filter(~((pl.col("kind") == "nic") & (pl.col("severity") == "info")))
+    )
     rows = rows.with_columns(
         rule=_rule(),
         occurrence=pl.int_range(pl.len(), dtype=pl.Int32).over(_ALIKE),

@@ -159,22 +159,6 @@ EVIDENCE: Final = (
 #: Any of them.
 ANY: Final = "|".join(one.pattern for one in EVIDENCE)
 
-#: Words that lines of every kind have one of.
-WORDS: Final = (
-    *("EDAC ", "Memory failure: ", "[Hardware Error]", "PCIe Bus Error: "),
-    *(
-        ": pciehp: Slot",
-        "nvme nvme",
-        "error, dev ",
-        "EXT4-fs ",
-        "XFS (",
-        "nfs: server ",
-    ),
-    *("Killed process ", "BUG: ", "kernel BUG at ", "hard LOCKUP", "INFO: rcu_"),
-    *("blocked for more than ", "above threshold, cpu clock", "critical temperature"),
-    *("Kernel panic - ", "amdgpu", "nvidia-peermem "),
-)
-
 #: Text in front of a message that is the kernel's: nothing, a stamp of its own, or
 #: the kernel as the program that a line of syslog names.
 KERNEL_PREFIX: Final = (

@@ -101,7 +101,11 @@ EVENTS: Final = (*OF_XID, "sxid", "nic", "kernel")
 _WORDS: Final = (
     *("NVRM: ", "SXid", "insufficient power", "setting system clock"),
     *("High temperature on", "Health issue", "health compromised", "health recovery"),
-    *(": Link down", *evidence.WORDS),
+    *(": Link down", "EDAC ", "Memory failure: ", "[Hardware Error]"),
+    *("PCIe Bus Error: ", ": pciehp: Slot", "nvme nvme", "error, dev ", "EXT4-fs "),
+    *("XFS (", "nfs: server ", "Killed process ", "BUG: ", "kernel BUG at "),
+    *("hard LOCKUP", "INFO: rcu_", "blocked for more than ", "critical temperature"),
+    *("above threshold, cpu clock", "Kernel panic - ", "amdgpu", "nvidia-peermem "),
 )
 
 #: A line that may hold one of the kinds; cheap, so that it can run over every line.

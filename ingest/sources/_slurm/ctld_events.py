@@ -6,7 +6,7 @@ from typing import Final
 import polars as pl
 
 from ingest.phrases import phrase
-from ingest.sources._kernel.envelopes import envelope_columns, has_stamp
+from ingest.sources._kernel.envelopes import with_envelope
 from ingest.sources._slurm import ctld_messages as messages
 from ingest.sources._slurm.ctld_kinds import KINDS
 from ingest.sources._slurm.nodes import CODES, PLANNED, component
@@ -78,7 +78,7 @@ def events_of(lines: pl.DataFrame, reading: Reading) -> pl.DataFrame:
         message=pl.col("line").str.replace(f"^(?:{BRACKET}|{TAG})", ""),
         raw=pl.col("line").str.head(RAW_CHARACTERS),
     )
-    placed = split.with_columns(*envelope_columns(reading), *messages.matched())
+    placed = with_envelope(split, reading).with_columns(*messages.matched())
     told = _with_reasons(placed).filter(
         pl.when("sets")
         .then(pl.col("set_to").is_not_null())
@@ -86,7 +86,7 @@ def events_of(lines: pl.DataFrame, reading: Reading) -> pl.DataFrame:
     )
     return told.with_columns(*_codes(), nodes=_nodes(reading)).with_columns(
         occurrence=pl.int_range(pl.len(), dtype=pl.Int32).over("raw"),
-        bad_time=has_stamp() & pl.col("time_ns").is_null(),
+        bad_time=pl.col("stamped") & pl.col("time_ns").is_null(),
     )
 
 
