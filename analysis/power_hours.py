@@ -20,6 +20,7 @@ class PowerHours(Table):
       reads of the other day: up to three silences of that device are not measured.
       Between days whose times are those of files nothing is measured.
     * A row that a later window parts is shared by time.
+    * How often a sensor tells something new is the middle of what its days tell.
     """
 
     key: ClassVar = ("cluster", "host", "gpu_uuid", "level", "from_ns")

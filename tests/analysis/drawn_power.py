@@ -35,7 +35,7 @@ Row = dict[str, Any]
 Times = npt.NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True)
 class Cluster:
     """What was sampled, and who held it.
 
@@ -47,10 +47,10 @@ class Cluster:
     samples: pl.DataFrame
     tables: dict[type[Table], pl.DataFrame]
 
-    def __repr__(self) -> str:
-        """Samples and holds, in few words."""
+    def _repr_pretty_(self, printer: Any, _: bool) -> None:
+        """Show samples and holds in few words where an example fails."""
         holds = self.tables[Allocations].select("run_id", "attempt", "from_ns", "to_ns")
-        return f"Cluster({self.samples}, {holds.unique()})"
+        printer.text(f"{self.samples} {holds.unique()}")
 
     def days(self) -> list[Results]:
         """What is kept of each day."""

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Final
 
 import polars as pl
+import polars.selectors as cs
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -42,6 +43,10 @@ assert_means: Final = partial(
 #: Of a counter that stands out beside midnight, the reads of the other day tell more.
 COUNTED: Final = ("reset", "jump")
 
+#: Doubts that follow from how often a sensor tells something new: of several days, the
+#: middle of what each tells.
+OF_SENSORS: Final = "(^|,)(refresh_slower_than_window|slow_scrape)"
+
 #: More than any device is said to draw, and than a sound board does. [W]
 MOST_W: Final = 5_000.0
 BOARD_W: Final = 700.0
@@ -58,8 +63,16 @@ def both(
     analysis: Analysis, cluster: Cluster, of: type[Table]
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """The rows of a table by samples, and by what was kept of days."""
-    light, heavy = (answers(analysis, f) for f in (cluster.light(), cluster.heavy()))
-    return light[of], heavy[of]
+    light, heavy = (
+        answers(analysis, frames)[of].with_columns(
+            cs.by_name("quality", require_all=False)
+            .fill_null("")
+            .str.replace_all(OF_SENSORS, "")
+            .str.strip_prefix(",")
+        )
+        for frames in (cluster.light(), cluster.heavy())
+    )
+    return light, heavy
 
 
 @settings(max_examples=examples(60))
