@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 #: A file beside the run's folder.
 _TRUTH: Final = "truth.json"
 
+#: Years that a run may begin in: all of its times are ns since 1970 in 64 bits.
+_YEARS: Final = (1971, 2200)
+
 #: Kinds whose severity is no ratio, and kinds that last seconds, not steps.
 _FREE: Final = frozenset({"data_stall"})
 _IN_SECONDS: Final = frozenset({"lemon_node", "preemption"})
@@ -71,6 +74,9 @@ def _model(scenario: "Scenario") -> Iterator[str]:
 
 def _times(scenario: "Scenario") -> Iterator[str]:
     calendar = scenario.calendar
+    first, last = _YEARS
+    if not first <= calendar.begun.year <= last:
+        yield f"calendar.begun: expected a year of {first} to {last}; correct it"
     if calendar.begun.tzinfo is None:
         yield "calendar.begun: expected an offset from UTC; add one, such as Z"
     for name in ("react_s", "decide_s", "queue_s", "load_s"):
