@@ -4,7 +4,6 @@ import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
 
 from ingest.synthetic.cluster._ahead import ahead
 from ingest.synthetic.cluster._days import days_of
@@ -20,17 +19,11 @@ from ingest.synthetic.cluster.write_logs import write_logs
 from ingest.synthetic.cluster.write_slurm import write_slurm
 from ingest.synthetic.cluster.write_steps import Kind, StepLogs
 from ingest.synthetic.cluster.write_traces import (
-    TracePlace,
     TraceTemplate,
     made_template,
+    places_of,
     write_traces,
 )
-
-#: How far from each other the clocks of two neighbouring nodes are in traces. [ns]
-_CLOCK_NS: Final = 37_000
-
-#: Process of the first rank of a node.
-_PROCESS: Final = 40_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,15 +184,6 @@ def _write_traces(
         template = made_template(cluster.scenario.seed, size=size, step=step)
     else:
         template = TraceTemplate.load(options.trace, size=size, step=step)
-    places = list(_places(cluster, int(window.start[middle, 0]), options.traces))
+    places = list(places_of(cluster, int(window.start[middle, 0]), options.traces))
     write_traces(folder, template, places)
     return len(places)
-
-
-def _places(cluster: Cluster, start_ns: int, count: int) -> Iterator[TracePlace]:
-    ranks = cluster.scenario.ranks
-    for rank in range(0, ranks, max(ranks // count, 1))[:count]:
-        node, local = divmod(rank, cluster.scenario.fleet.gpus_per_node)
-        host = cluster.fleet.hosts[node]
-        ahead = node % 8 * _CLOCK_NS
-        yield TracePlace(rank, ranks, _PROCESS + local, host, start_ns + ahead)
