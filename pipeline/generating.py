@@ -140,7 +140,11 @@ def _job(scenario: Scenario, folder: Path, request: Request) -> _Job:
 
 
 def _write(job: _Job, folder: Path, say: Callable[[str], None]) -> Written:
-    """Write the files, then the truth: whoever sees that sees a run that is whole."""
+    """Write the files, then the truth: whoever sees that sees a run that is whole.
+
+    The truth is of the whole calendar, and says of which time there are files; of which
+    part of that steps and power.
+    """
     cluster, pace = job.cluster, Pace(job.volume.made)
     target = folder / cluster.scenario.run_id
 
@@ -156,7 +160,13 @@ def _write(job: _Job, folder: Path, say: Callable[[str], None]) -> Written:
         _, _, reason = str(error).rpartition("IO error: ")
         raise OSError(errno.EIO, reason, str(target)) from error
     booked = written.booked if job.span_ns[1] == cluster.until_ns else None
-    truth = json.dumps(truth_of(cluster, booked), indent=2)
+    since = job.options.rows_from_ns
+    files = {
+        "from_ns": job.span_ns[0],
+        "to_ns": job.span_ns[1],
+        "rows_from_ns": job.span_ns[0] if since is None else since,
+    }
+    truth = json.dumps({"files": files, **truth_of(cluster, booked)}, indent=2)
     (folder / TRUTH).write_text(f"{truth}\n", encoding="utf-8")
     return written
 

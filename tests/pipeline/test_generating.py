@@ -37,6 +37,13 @@ def test_what_is_generated_is_ingested_whole(tmp_path: Path, form: Format) -> No
     written = generate(SMALL, tmp_path, Request(form, hours=0.5, traces=1), silence)
     truth = json.loads((tmp_path / "truth.json").read_text())
     assert truth["fleet"]["ranks"] == 16
+    begun = SMALL.begun_ns
+    until = begun + 1_800 * 10**9
+    assert truth["files"] == {
+        "from_ns": begun,
+        "to_ns": until,
+        "rows_from_ns": begun,
+    }
     lake = tmp_path / "lake"
     tokens = ["ingest", str(tmp_path / "small"), "--lake", str(lake), "--quiet"]
     assert run_tokens(tokens) == 0
