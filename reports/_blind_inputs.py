@@ -6,6 +6,7 @@ from analysis import Frames
 from analysis.energy import Energy
 from analysis.gpus import Gpus
 from analysis.interruptions import Interruptions
+from analysis.power_days import PowerDays
 from ingest.tables import Failures, IngestedFiles, PowerSamples
 from reports._blind_spot import BlindSpot
 from reports._numbers import grouped
@@ -63,8 +64,8 @@ def unpowered(frames: Frames, scope: Scope) -> BlindSpot | None:
     nodes = scope.of_runs(frames[Gpus]).select("host").drop_nulls().unique()
     # a UUID tells whose power it is, though its source spells the host otherwise
     measured = scope.of_runs(frames[Energy]).filter(pl.col("samples_count") > 0)
-    sampled = [frames[PowerSamples].select("host"), measured.select("host")]
-    powered = pl.concat(sampled).drop_nulls().unique()
+    sampled = (frames[PowerSamples], frames[PowerDays], measured)
+    powered = pl.concat(rows.select("host") for rows in sampled).drop_nulls().unique()
     total = nodes.select(pl.len()).collect().item()
     missing = nodes.join(powered, on="host", how="anti").select(pl.len())
     without = missing.collect().item()

@@ -1,15 +1,19 @@
 """Power over time: the mean GPU, and the band from the lowest to the highest."""
 
+from collections.abc import Iterator
 from typing import Final
 
 import polars as pl
 
 from analysis import Frames
+from analysis.fleet_power import FleetPower
+from analysis.power_days import PowerDays
 from ingest.phrases import phrase
 from ingest.tables import PowerSamples
-from reports import _runs, _sql
+from reports import _runs
 from reports._numbers import duration, significant, utc
-from reports._section import About, Chart, Scope
+from reports._power_readings import SEMANTICS, Condensed, Readings, Sampled
+from reports._section import Chart, Scope
 from reports._texts import said_by
 from reports._words import name, plural
 
@@ -18,25 +22,6 @@ _MOST_BINS: Final = 120
 
 #: Points that are enough for a line, once bins are as wide as samples are apart.
 _FEWEST_POINTS: Final = 10
-
-_SQL: Final = """\
-SELECT time_ns // $width * $width AS from_ns,
-       min(power_w) AS low_w, avg(power_w) AS mean_w, max(power_w) AS high_w
-FROM (
-  SELECT time_ns, coalesce(power_instant_w, power_average_w) AS power_w
-  FROM power_samples
-  WHERE level = 'gpu_board' AND time_ns BETWEEN $first AND $last
-)
-WHERE power_w IS NOT NULL
-GROUP BY from_ns
-ORDER BY from_ns"""
-
-_ABOUT: Final = About(
-    definition="Samples of a point in time together: their mean, lowest and highest."
-    " Instant power where a source has it, else its one-second mean.",
-    source="power samples as sources gave them, sentinels left out",
-    blind_spots="Swings faster than the sensor refreshes are not in it.",
-)
 
 _TIPS: Final = (("when", "from"), ("means", "mean W"), ("band", "lowest to highest W"))
 
@@ -50,11 +35,11 @@ def chart(frames: Frames, scope: Scope) -> list[Chart]:
     """
     from reports.charts import times
 
-    during, samples = _during_a_run(frames, scope)
-    first, last, gpus = _extent(samples)
+    during, readings = _during_a_run(frames, scope)
+    first, last, gpus = readings.extent()
     if first == last:
         return []
-    width, numbers = _binned(samples, last - first)
+    width, numbers = _binned(readings, last - first)
     if not _has_line(numbers, width):
         return []
     each = duration(width)
@@ -65,8 +50,8 @@ def chart(frames: Frames, scope: Scope) -> list[Chart]:
             summary=f"A line of the mean in a band, over {duration(last - first)}.",
             spec=times.band(_drawn(numbers, width), "power of a GPU [W]", _TIPS),
             numbers=numbers,
-            sql=_sql.filled(_SQL, width=str(width), first=str(first), last=str(last)),
-            about=_ABOUT,
+            sql=readings.sql(width=str(width), first=str(first), last=str(last)),
+            about=readings.about,
             sample=f"{plural(gpus, 'GPU')} {during}; a point holds {each}",
         )
     ]
@@ -79,8 +64,8 @@ def why_not(frames: Frames, scope: Scope) -> list[str]:
         frames: The tables.
         scope: Runs of the page.
     """
-    _, samples = _during_a_run(frames, scope)
-    first, last, gpus = _extent(samples)
+    _, readings = _during_a_run(frames, scope)
+    first, last, gpus = readings.extent()
     if not gpus:
         return []
     over = f", over {duration(last - first)}," if last > first else ""
@@ -88,15 +73,15 @@ def why_not(frames: Frames, scope: Scope) -> list[str]:
     return [f"Power over time is not drawn: {seen} for a line."]
 
 
-def _binned(samples: pl.LazyFrame, length: int) -> tuple[int, pl.DataFrame]:
+def _binned(readings: Readings, length: int) -> tuple[int, pl.DataFrame]:
     """Return the width of bins and their power: as wide as samples are apart. [ns]"""
-    width = -(-(length + 1) // _MOST_BINS)
-    numbers = _numbers(samples, width)
+    width = readings.width(-(-(length + 1) // _MOST_BINS))
+    numbers = readings.numbers(width)
     steps = numbers["from_ns"].diff().drop_nulls()
     if numbers.height < _FEWEST_POINTS:
         return width, numbers
     usual = int(steps.sort()[len(steps) // 2])
-    return usual, numbers if usual == width else _numbers(samples, usual)
+    return usual, numbers if usual == width else readings.numbers(usual)
 
 
 def _has_line(numbers: pl.DataFrame, width: int) -> bool:
@@ -104,43 +89,38 @@ def _has_line(numbers: pl.DataFrame, width: int) -> bool:
     return bool((numbers["from_ns"].diff() == width).any())
 
 
-def _during_a_run(frames: Frames, scope: Scope) -> tuple[str, pl.LazyFrame]:
-    samples = _samples(frames)
+def _during_a_run(frames: Frames, scope: Scope) -> tuple[str, Readings]:
+    """Return the readings during the dearest run that has any, else all there are."""
+    every = list(_readings_of(frames))
     spans = _runs.spans(frames, scope)
     for run_id in _runs.order(frames, scope):
         start, end = spans.get(run_id, (0, 0))
-        among = samples.filter(pl.col("time_ns").is_between(start, end))
-        if not among.head(1).collect().is_empty():
-            return f"during run {name(run_id)}", among
-    return "whenever sampled", samples
+        for readings in every:
+            among = readings.among(start, end)
+            if among.has_any():
+                return f"during run {name(run_id)}", among
+    first = next((one for one in every if one.has_any()), every[-1])
+    return "whenever sampled", first
 
 
-def _samples(frames: Frames) -> pl.LazyFrame:
+def _readings_of(frames: Frames) -> Iterator[Readings]:
+    """Yield the readings of boards: those of condensed days first, as they are more."""
+    is_board = pl.col("level") == "gpu_board"
+    points = frames[FleetPower].filter(is_board, pl.col("readings_count") > 0)
+    kinds = points.group_by("semantics").agg(pl.col("grid_ns").max()).collect()
+    grids = dict(kinds.iter_rows())
+    semantics = next((one for one in SEMANTICS if one in grids), None)
+    if semantics is not None:
+        yield Condensed(
+            points.filter(pl.col("semantics") == semantics),
+            frames[PowerDays].filter(is_board),
+            semantics,
+            grids[semantics],
+        )
     power = pl.coalesce("power_instant_w", "power_average_w")
-    boards = frames[PowerSamples].filter(PowerSamples.level.col == "gpu_board")
-    return boards.select("time_ns", "host", "gpu_uuid", power_w=power).drop_nulls(
-        "power_w"
-    )
-
-
-def _extent(samples: pl.LazyFrame) -> tuple[int, int, int]:
-    extent = samples.select(
-        first=pl.col("time_ns").min(),
-        last=pl.col("time_ns").max(),
-        gpus=pl.struct("host", "gpu_uuid").n_unique(),
-    )
-    first, last, gpus = extent.collect().row(0)
-    return first or 0, last or 0, gpus
-
-
-def _numbers(samples: pl.LazyFrame, width: int) -> pl.DataFrame:
-    power = pl.col("power_w")
-    return (
-        samples.group_by(from_ns=pl.col("time_ns") // width * width)
-        .agg(low_w=power.min(), mean_w=power.mean(), high_w=power.max())
-        .sort("from_ns")
-        .collect()
-    )
+    boards = frames[PowerSamples].filter(is_board)
+    columns = boards.select("time_ns", "host", "gpu_uuid", power_w=power)
+    yield Sampled(columns.drop_nulls("power_w"))
 
 
 def _drawn(numbers: pl.DataFrame, width: int) -> pl.DataFrame:

@@ -8,7 +8,9 @@ from analysis import Frames
 from analysis.energy import Energy
 from analysis.energy_checks import EnergyChecks
 from analysis.energy_runs import EnergyRuns
+from analysis.fleet_power import FleetPower
 from analysis.lost_time import LostTime
+from analysis.power_days import PowerDays
 from analysis.runs import Runs
 from ingest.tables import PowerSamples, RunCards
 from reports import (
@@ -152,6 +154,9 @@ def _single(rows: pl.DataFrame, before: str) -> str:
 SECTION: Final = Section(
     "energy",
     "Power and energy",
-    (Energy, EnergyRuns, EnergyChecks, PowerSamples, Runs, RunCards, LostTime),
+    (
+        *(Energy, EnergyRuns, EnergyChecks, PowerSamples, PowerDays, FleetPower),
+        *(Runs, RunCards, LostTime),
+    ),
     build,
 )
