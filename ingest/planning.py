@@ -23,8 +23,13 @@ BATCH_FILES: Final = 256
 #: Batches of one ingest at the most: each is a task of a night.
 MOST_BATCHES: Final = 200
 
-#: Expanded size of the files that are staged together. [B]
+#: Size of the files that are staged together. [B]
 BATCH_BYTES: Final = 64 * 1024 * 1024
+
+#: Batches that an ingest has where its files are large enough for so many, and the size
+#: of one that is not cut for it: all cores should have some to read until the end.
+FEW_BATCHES: Final = 16
+LEAST_BYTES: Final = 4 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +67,9 @@ class Plan:
 
     def batches(self) -> Iterator[list[Candidate]]:
         """Yield candidates in batches of bounded size, and never too many batches."""
-        least = max(BATCH_BYTES, sum(c.size for c in self.candidates) // MOST_BATCHES)
+        total = sum(c.size for c in self.candidates)
+        few = max(LEAST_BYTES, min(BATCH_BYTES, total // FEW_BATCHES))
+        least = max(few, total // MOST_BATCHES)
         files = max(BATCH_FILES, -(-len(self.candidates) // (MOST_BATCHES // 2 - 1)))
         batch: list[Candidate] = []
         size = 0

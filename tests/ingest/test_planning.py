@@ -4,6 +4,7 @@ import gzip
 import os
 import shutil
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -202,3 +203,22 @@ def test_what_is_no_file_is_named_and_not_opened(root: Path, tmp_path: Path) -> 
     assert whole.unreadable == tuple(said)
     assert names([c.path for c in whole.candidates]) == ["s.csv"]
     assert named.unreadable == (said[0], said[2])
+
+
+@pytest.mark.parametrize(
+    ("files", "size", "least", "most"),
+    [
+        (32, 1_000, 1, 1),
+        (32, 4 << 20, 4, planning.FEW_BATCHES),
+        (5_000, 1_000, 2, planning.MOST_BATCHES),
+        (1_000, 1 << 30, 50, planning.MOST_BATCHES),
+    ],
+)
+def test_batches_are_enough_for_all_cores_and_few_enough_for_tasks(
+    tmp_path: Path, files: int, size: int, least: int, most: int
+) -> None:
+    todo = plan(tmp_path / "lake", put(tmp_path / "log", steps(2)))
+    one = replace(todo.candidates[0], size=size)
+    batches = list(replace(todo, candidates=(one,) * files).batches())
+    assert sum(map(len, batches)) == files
+    assert least <= len(batches) <= most
