@@ -74,6 +74,23 @@ def assert_stragglers(lake: Path, truth: Truth) -> None:
     assert not [row for row in found if not any(_is_of(row, one) for one in slow)]
 
 
+def assert_measured(lake: Path, truth: Truth) -> None:
+    """What must be found is dated, as bad and as dear as it is.
+
+    Within a block of ten steps, 1 % of its slowdown and 15 % of its cost alone: beside
+    a slow link, whoever is done later hides a part of it.
+    """
+    found = rows_of(lake, "SELECT * FROM straggler_ranks").to_dicts()
+    for fault in filter(is_to_be_found, truth["faults"]):
+        (row,) = (row for row in found if _is_of(row, fault))
+        (felt,) = fault["felt"]
+        assert abs(row["first_step"] - felt["first_step"]) <= 10
+        assert abs(row["last_step"] - felt["last_step"]) <= 10
+        assert abs(row["slowdown_ratio"] - fault["slowdown_ratio"]) <= 0.01
+        lost, cost = int(row["lost_gpu_ns"]), fault["solo_gpu_ns"]
+        assert abs(lost - cost) <= 0.15 * cost, (lost, cost)
+
+
 def is_to_be_found(fault: dict[str, Any]) -> bool:
     """Tell whether a fault is so bad, and lasts so long, that it must be found."""
     ratio = fault.get("slowdown_ratio") or 0

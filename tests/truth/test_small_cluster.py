@@ -11,6 +11,7 @@ from tests.truth.generated import (
     LIST,
     analysed,
     assert_accounts,
+    assert_measured,
     assert_stops,
     assert_stragglers,
     is_to_be_found,
@@ -117,6 +118,7 @@ def test_every_fault_is_found_with_its_place_and_cause(tmp_path: Path) -> None:
     assert_accounts(lake, truth)
     assert sum(map(is_to_be_found, truth["faults"])) == 5
     assert_stragglers(lake, truth)
+    assert_measured(lake, truth)
     assert_stops(lake, truth, listed=False)
     shutil.move(kept, made / LIST)
     analysed(made, lake)
