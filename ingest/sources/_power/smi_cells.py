@@ -39,6 +39,9 @@ _WHOLE = r"^([0-9]{1,18})\s*([a-z]*)$"
 _HEXADECIMAL = r"^0[xX]([0-9a-fA-F]{1,16})$"
 _DECIMAL = r"^[0-9]{1,18}$"
 
+_VALUE: Final = "value"
+_UNIT: Final = "unit"
+
 #: Longest state of a counter: the sum of two still fits an Int64; 73 years. [ns]
 _LONGEST_NS: Final = 2**61
 
@@ -62,10 +65,13 @@ def quantity(
         divisors: What to divide by, by unit.
         signed: Whether it may be below zero.
     """
-    parts = cell.str.extract_groups(_QUANTITY)
-    divisor = _of_unit(parts.struct[1], unit, divisors, pl.Float64())
-    value = parts.struct[0].cast(pl.Float64, strict=False) / divisor
-    return value if signed else pl.when(value >= 0).then(value)
+    divisor = _of_unit(pl.field(_UNIT), unit, divisors, pl.Float64())
+    value = pl.field(_VALUE).cast(pl.Float64, strict=False) / divisor
+    told = _parts(cell, _QUANTITY).struct.with_fields(value.alias(_VALUE))
+    if not signed:
+        is_fit = pl.field(_VALUE) >= 0
+        told = told.struct.with_fields(pl.when(is_fit).then(pl.field(_VALUE)))
+    return told.struct.field(_VALUE)
 
 
 def energy_mj(cell: pl.Expr, unit: str) -> pl.Expr:
@@ -76,10 +82,18 @@ def energy_mj(cell: pl.Expr, unit: str) -> pl.Expr:
 
 def duration_ns(cell: pl.Expr, unit: str) -> pl.Expr:
     """Return a known cell as a whole duration; null where it is none. [ns]"""
-    parts = cell.str.extract_groups(_WHOLE)
-    value = parts.struct[0].cast(pl.Int64, strict=False)
-    factor = _of_unit(parts.struct[1], unit, NANOSECONDS, pl.Int64())
-    return pl.when(value <= _LONGEST_NS // factor).then(value * factor)
+    value = pl.field(_VALUE).cast(pl.Int64, strict=False)
+    factor = _of_unit(pl.field(_UNIT), unit, NANOSECONDS, pl.Int64())
+    told = _parts(cell, _WHOLE).struct.with_fields(value, factor.alias(_UNIT))
+    number, factor = pl.field(_VALUE), pl.field(_UNIT)
+    is_fit = number <= _LONGEST_NS // factor
+    told = told.struct.with_fields(pl.when(is_fit).then(number * factor).alias(_VALUE))
+    return told.struct.field(_VALUE)
+
+
+def _parts(cell: pl.Expr, pattern: str) -> pl.Expr:
+    """Return number and unit of a cell, looked for once however often they are used."""
+    return cell.str.extract_groups(pattern).struct.rename_fields([_VALUE, _UNIT])
 
 
 def mask(cell: pl.Expr, _unit: str) -> pl.Expr:
