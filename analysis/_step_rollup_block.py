@@ -5,7 +5,7 @@ over one side or the other. What does not fit is left to the general way.
 """
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import polars as pl
@@ -131,18 +131,26 @@ def _parted(
 
 def _may_be_dense(window: pl.DataFrame) -> bool:
     """Whether what every row must tell is told, and what must be one is one."""
-    if window.is_empty() or any(window[name].null_count() for name in _NEEDED):
+    if window.is_empty():
         return False
-    waits = window["wait_ns"].null_count()
-    words = ("attempt", "scope", "wait_scope", "clock", "step_count")
-    is_one = all(_is_one(window[name]) for name in words)
-    return is_one and waits in {0, window.height} and window["scope"][0] == "rank"
+    missing = window.null_count().row(0, named=True)
+    if any(missing[name] for name in _NEEDED):
+        return False
+    # as expressions, so that what is said once of all rows is not written out for each
+    same = [
+        pl.col(name).eq_missing(pl.col(name).first()).all()
+        for name in ("attempt", "scope", "wait_scope", "clock", "step_count")
+    ]
+    is_one = window.select(pl.all_horizontal(same)).item()
+    waits = missing["wait_ns"]
+    return bool(
+        is_one and waits in {0, window.height} and _said(window)["scope"] == "rank"
+    )
 
 
-def _is_one(column: pl.Series) -> bool:
-    if column.null_count():
-        return column.null_count() == len(column)
-    return bool((column == column[0]).all())
+def _said(window: pl.DataFrame) -> dict[str, Any]:
+    """Return the first row."""
+    return window.head(1).row(0, named=True)
 
 
 def _are_alike(block: Block) -> np.ndarray:
@@ -175,10 +183,11 @@ def _block(window: pl.DataFrame, size: int) -> Block:
         return Told(values, known)
 
     ranks, start_ns, duration_ns = map(matrix, ("rank", "start_ns", "duration_ns"))
-    step_count = int(window["step_count"][0] or 1)
+    said = _said(window)
+    step_count = int(said["step_count"] or 1)
     parts = {name: told(name) for name in (*PARTS, "tokens")}
     return Block(
-        attempt=window["attempt"][0],
+        attempt=said["attempt"],
         steps=matrix("step")[:, 0].copy(),
         ranks=ranks[0].copy(),
         is_alike=(ranks == ranks[0]).all(axis=1),
@@ -188,7 +197,7 @@ def _block(window: pl.DataFrame, size: int) -> Block:
         work_ns=_own_work(duration_ns, parts["wait_ns"].values),
         step_count=step_count,
         told=parts,
-        words={name: window[name][0] for name in ("wait_scope", "clock")},
+        words={name: said[name] for name in ("wait_scope", "clock")},
     )
 
 

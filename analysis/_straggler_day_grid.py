@@ -72,7 +72,7 @@ def grid_of(piece: Piece) -> Grid | None:
     steps, height = len(piece.steps), piece.rows.height
     if not steps or height % steps or np.any(np.diff(piece.starts) != height // steps):
         return None
-    if (piece.rows["wait_scope"] == "dp").any():
+    if piece.rows.select((pl.col("wait_scope") == "dp").any()).item():
         return None
     ranks = piece.rows["rank"].to_numpy().reshape(steps, -1)
     if np.any(ranks[0, 1:] <= ranks[0, :-1]) or np.any(ranks != ranks[0]):

@@ -53,7 +53,7 @@ def told(window: pl.DataFrame, owner: str, attempts: pl.LazyFrame) -> pl.DataFra
         attempts: Rows of Attempts, for steps that do not tell theirs.
     """
     rows = _of_ranks(window)
-    if not rows["attempt"].null_count():
+    if not _missing(rows, "attempt"):
         return rows
     named = rows.lazy().with_columns(run_id=pl.lit(owner))
     of_run = attempts.filter(pl.col("run_id") == owner)
@@ -64,11 +64,18 @@ def told(window: pl.DataFrame, owner: str, attempts: pl.LazyFrame) -> pl.DataFra
 def _of_ranks(window: pl.DataFrame) -> pl.DataFrame:
     """Leave out what is no step of a rank, or has no wait or start."""
     whole = ("rank", "wait_ns", "start_ns")
-    is_rank = (window["scope"] == "rank").all()
-    if is_rank and not any(window[name].null_count() for name in whole):
+    # as expressions, so that what is said once of all rows is not written out for each
+    is_rank = window.select((StepTimings.scope.col == "rank").all()).item()
+    if is_rank and not _missing(window, *whole):
         return window
     known = pl.all_horizontal(pl.col(name).is_not_null() for name in whole)
     return window.filter((StepTimings.scope.col == "rank") & known)
+
+
+def _missing(rows: pl.DataFrame, *names: str) -> bool:
+    """Return whether a column has no value in some row."""
+    told = rows.select(pl.col(names).null_count())
+    return any(told.row(0))
 
 
 def _ranks_of(window: pl.DataFrame) -> list[int]:
@@ -119,7 +126,7 @@ def pieces(
     """
     held = _Held()
     for window in day.read(COLUMNS, None):
-        is_ordered = not window["attempt"].null_count()
+        is_ordered = not _missing(window, "attempt")
         known = told(window, day.owner, attempts)
         if known.height < window.height:
             ranks.update(_ranks_of(window))
@@ -137,7 +144,8 @@ def by_attempt(rows: pl.DataFrame) -> list[pl.DataFrame]:
     """Return the rows of each attempt, in order."""
     if rows.is_empty():
         return []
-    if rows["attempt"].min() == rows["attempt"].max():
+    attempt = pl.col("attempt")
+    if rows.select(attempt.min() == attempt.max()).item():
         return [rows]
     return rows.partition_by("attempt", maintain_order=True)
 
