@@ -92,6 +92,10 @@ def test_checkpoints_take_longer_in_a_storm(each: Made) -> None:
     usual, long = saved[steps[~stormy]], saved[steps[stormy]]
     assert usual == pytest.approx(SCHEDULE.checkpoint_s, rel=0.25)
     assert long == pytest.approx(5 * SCHEDULE.checkpoint_s, rel=0.25)
+    saves = pl.read_parquet(each.folder / "checkpoints" / "*.parquet")
+    first = saves.filter(pl.col("attempt") == 0)
+    assert first["step"].to_list() == steps.tolist()
+    assert (first["stall_ns"].to_numpy() / S == saved[steps]).all()
 
 
 def test_power_tells_of_a_low_clock_and_why(each: Made) -> None:
