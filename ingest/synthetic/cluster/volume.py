@@ -7,12 +7,17 @@ from ingest.synthetic.cluster.cluster import Cluster
 from ingest.synthetic.cluster.steps import steps_within
 from ingest.synthetic.cluster.write_logs import HARMLESS_S
 from ingest.synthetic.cluster.write_raw import RawOptions
+from ingest.times import DAY_NS
 
-#: What a step of a rank takes by kind of log, and a sample of power as text or Parquet:
-#: measured, and a tenth more; of Parquet with what is set aside meanwhile. [B]
-_STEP_BYTES: Final = {"jsonl": 290, "csv": 110, "parquet": 14}
+#: What a step of a rank takes by kind of log, a step of all ranks in Parquet, and a
+#: sample of power as text or Parquet: measured, and a tenth more. [B]
+_ROW_BYTES: Final = {"jsonl": 290, "csv": 110, "parquet": 10}
+_STEP_BYTES: Final = 110
 _SCRAPE_BYTES: Final = 1_950
-_SAMPLE_BYTES: Final = 26
+_SAMPLE_BYTES: Final = 12
+
+#: What is set aside of a sample until its day is over. [B]
+_ASIDE_BYTES: Final = 10
 
 #: A line of a log, a GPU of a host map, and a packed byte of a trace. [B]
 _LINE_BYTES: Final = 135
@@ -53,13 +58,16 @@ def volume_of(
     begin, end = span_ns
     since = begin if options.rows_from_ns is None else options.rows_from_ns
     steps, made = (_steps(cluster, (first, end)) for first in (since, begin))
-    gpus = cluster.fleet.gpus.height
+    ranks, gpus = cluster.scenario.ranks, cluster.fleet.gpus.height
     power = (end - since) // options.power_interval_ns * gpus if options.power else 0
     lines = len(cluster.fleet.hosts) * (end - begin) / _SECOND / HARMLESS_S
     is_text = options.steps != "parquet"
+    days = max((end - since) / DAY_NS, 1)
     found = (
-        steps * _STEP_BYTES[options.steps]
+        steps * _ROW_BYTES[options.steps]
+        + (0 if is_text else steps / ranks * _STEP_BYTES)
         + power * (_SCRAPE_BYTES if is_text else _SAMPLE_BYTES)
+        + power / days * _ASIDE_BYTES
         + lines * _LINE_BYTES
         + gpus * _GPU_BYTES
         + options.traces * options.trace_bytes * _PACKED
