@@ -45,9 +45,7 @@ _PARTS: Final = r"M([nx])([A-Za-z]+)/Rnk: ([0-9.]+)(ms|W|C|%|MHz|TF)/([0-9]+)"
 _TELLING: Final = (
     rf"^\(min, max\) time across ranks|^(?:max )?times? across ranks|{_STRAGGLER}"
 )
-_ANY: Final = "|".join(
-    (_HEAD, _PAIR, _GREATEST, _NAME, _OF_RANK, _STRAGGLER, ITERATION)
-)
+_ANY: Final = "|".join((_HEAD, _PAIR, _GREATEST, _NAME, _OF_RANK, _STRAGGLER))
 _MILLISECOND_NS: Final = 1_000_000
 _UNIT: Final = {"W": "W", "C": "degC", "%": "1", "MHz": "MHz", "TF": "TFLOP/s"}
 _STATE: Final = pl.Schema(
@@ -64,7 +62,7 @@ class _Timers:
 
     def take(self, lines: pl.DataFrame) -> Batch:
         line = pl.col("line")
-        found = lines.filter(line.str.contains(_ANY))
+        found = lines.filter(line.str.contains(rf"{_ANY}|{ITERATION}"))
         if found.is_empty():
             return Batch()
         told = found.with_columns(
@@ -78,6 +76,8 @@ class _Timers:
             pl.all().forward_fill()
         )
         self._state = whole.tail(1)
+        if not found["line"].str.contains(_ANY).any():
+            return Batch()
         placed = told.drop(names).hstack(whole.tail(told.height))
         rows = pl.concat([*_timer_rows(placed), _straggler_rows(placed, self._reading)])
         return self._batch(rows)
