@@ -1,7 +1,7 @@
 """`gpuledger generate`: a synthetic cluster of known truth."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from cyclopts import Parameter
 
@@ -10,6 +10,10 @@ from pipeline.commands._shared import COMMON, DONE, PARTIAL, Common, answer
 if TYPE_CHECKING:
     from ingest.synthetic.cluster.scenario import Scenario
     from pipeline.generating import Request
+
+
+#: No day but the last is kept raw.
+NONE_KEPT: Final = "0d"
 
 
 def generate(  # noqa: PLR0913 - options of a command
@@ -24,7 +28,7 @@ def generate(  # noqa: PLR0913 - options of a command
     traces: int = 0,
     trace: Path | None = None,
     into: Path | None = None,
-    keep_raw: str = "0d",
+    keep_raw: str = NONE_KEPT,
     common: Common = COMMON,
 ) -> int:
     """Write the telemetry of a synthetic cluster, and the truth about it.
@@ -49,9 +53,13 @@ def generate(  # noqa: PLR0913 - options of a command
             the lake, too, such as 1d; with --into.
         common: What every command takes.
     """
+    from ingest.errors import UsageError
     from ingest.synthetic.cluster.scenario import load_scenario
     from pipeline import generating
 
+    if into is None and keep_raw != NONE_KEPT:
+        message = "--keep-raw is of a lake that is filled; give --into, too"
+        raise UsageError(message)
     form: generating.Format = "parquet" if format == "lake" else format
     request = generating.Request(form, hours, interval, traces, trace)
     made = load_scenario(scenario, seed=seed, days=days)

@@ -221,6 +221,14 @@ def test_options_that_cannot_be_met_are_refused(
     assert not folder.exists()
 
 
+def test_what_a_lake_keeps_needs_a_lake(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tokens = ["generate", "sample", "-o", str(tmp_path / "made"), "--keep-raw", "3d"]
+    assert run_tokens(tokens) == 2
+    assert "give --into, too; see gpuledger generate --help" in capsys.readouterr().err
+
+
 def test_an_endless_time_is_the_calendar() -> None:
     cluster = cluster_of(SMALL)
     assert span_of(cluster, 1e300) == span_of(cluster, None)
