@@ -175,6 +175,30 @@ def test_a_hang_stands_until_the_watchdog_and_a_failure_does_not(each: Made) -> 
     assert (away["requeued_ns"] - away["struck_ns"]) / S >= 1_800
 
 
+def test_while_a_run_hangs_its_gpus_spin_and_log_nothing(each: Made) -> None:
+    """They draw what waiting draws, 40 % of what they may, for ten minutes."""
+    _, hang, *_ = each.truth["interruptions"]
+    steps = each.steps.filter(pl.col("attempt") == hang["attempt"])
+    (last,) = steps.select((pl.col("start_ns") + pl.col("duration_ns")).max()).row(0)
+    sacct = (each.folder / "slurm" / "sacct.txt").read_text().splitlines()
+    (end,) = (
+        one.split("|")[9] for one in sacct if "|NODE_FAIL|" in one and "|1|" in one
+    )
+    (ended,) = pl.Series([end]).str.to_datetime(time_unit="ns").dt.epoch("ns")
+    assert last <= hang["struck_ns"]
+    assert ended - last >= SCENARIO.calendar.watchdog_s * S
+    power = pl.read_parquet(each.folder / "power" / "*.parquet").filter(
+        pl.col("time_ns").is_between(hang["struck_ns"] + 2 * S, hang["signed_ns"])
+    )
+    gpus = each.cluster.fleet.gpus.with_columns(pl.col("gpu_uuid").cast(pl.String))
+    drawn = power.with_columns(pl.col("gpu_uuid").cast(pl.String)).join(
+        gpus.filter(pl.col("rank").is_not_null()), on="gpu_uuid"
+    )
+    assert drawn["gpu_uuid"].n_unique() == SCENARIO.ranks
+    share = drawn["power_average_w"] / SCENARIO.fleet.tdp_w
+    assert ((share - 0.4).abs() < 0.05).all()
+
+
 @pytest.mark.parametrize("name", EACH)
 def test_the_truth_says_where_when_why_and_what_it_cost(each: Made, name: str) -> None:
     fault, given = each.fault(name), EACH[name]
