@@ -12,6 +12,9 @@ from ingest.errors import SettingError
 
 _LOCK: Final = ".lock"
 
+#: From where on a number of GB has no decimals. [B]
+_MANY: Final = 100e9
+
 
 @contextmanager
 def making(folder: Path, name: str) -> Iterator[Path]:
@@ -75,7 +78,12 @@ def refuse_small_disk(folder: Path, needed: int, mend: str) -> None:
     free = shutil.disk_usage(there).free
     if needed > free:
         message = (
-            f"{folder}: about {needed / 1e9:,.3g} GB are to be written, and the disk"
-            f" has {free / 1e9:,.3g} GB free; {mend}"
+            f"{folder}: about {in_gb(needed)} are to be written, and the disk has"
+            f" {in_gb(free)} free; {mend}"
         )
         raise SettingError(message)
+
+
+def in_gb(size: int) -> str:
+    """Return a number of bytes in words. [B]"""
+    return f"{size / 1e9:,.0f} GB" if size >= _MANY else f"{size / 1e9:.3g} GB"

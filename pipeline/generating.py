@@ -17,7 +17,7 @@ from ingest.synthetic.cluster.truth import truth_of
 from ingest.synthetic.cluster.volume import Volume, volume_of
 from ingest.synthetic.cluster.write_raw import RawOptions, Written, write_raw
 from ingest.synthetic.cluster.write_traces import TraceTemplate
-from pipeline._making import making, refuse_small_disk
+from pipeline._making import in_gb, making, refuse_small_disk
 from pipeline._pace import Pace
 
 #: What is written: text as tools leave it, with steps as JSON lines or as CSV; or
@@ -145,7 +145,12 @@ def _write(job: _Job, folder: Path, say: Callable[[str], None]) -> Written:
     The truth is of the whole calendar, and says of which time there are files; of which
     part of that steps and power.
     """
-    cluster, pace = job.cluster, Pace(job.volume.made)
+    cluster, volume = job.cluster, job.volume
+    say(
+        f"{volume.steps:,} rows of steps and {volume.power:,} samples of power are to"
+        f" be written, about {in_gb(volume.bytes)}"
+    )
+    pace = Pace(volume.made)
     target = folder / cluster.scenario.run_id
 
     def told(rows: int) -> None:

@@ -123,6 +123,11 @@ def test_it_is_said_how_fast_and_how_far_it_is(
     said = capsys.readouterr()
     rows = said.out.split(" rows")[0].rpartition(" ")[2]
     lines = said.err.splitlines()
+    assert re.fullmatch(
+        rf"{rows} rows of steps and 0 samples of power are to be written,"
+        r" about 0\.[0-9]+ GB",
+        lines.pop(0),
+    )
     assert len(lines) > 10
     for line in lines:
         assert re.fullmatch(
@@ -182,7 +187,7 @@ def test_a_disk_that_fills_up_is_said_in_one_line(
 
     monkeypatch.setattr(write_raw, "book_steps", full)
     tokens = ["generate", "sample", "-o", str(tmp_path), "--hours", "0.4"]
-    assert run_tokens(tokens) == 1
+    assert run_tokens([*tokens, "--quiet"]) == 1
     said = capsys.readouterr().err
     assert said.count("\n") == 1
     assert "sample: No space left on device; check" in said
