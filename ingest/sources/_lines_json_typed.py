@@ -17,6 +17,11 @@ from ingest.sources._lines_json_alike import IS_ALIKE, alike, typed
 _KINDS: Final = 8
 _FEWEST: Final = 20
 
+#: Kinds that may be rare, each of less than a part in so many of the lines: keys in
+#: ever another order are of no kind. [1]
+_RARE: Final = 3
+_SHARE: Final = 16
+
 _NUMBER: Final = "line_number"
 
 #: A line with its number.
@@ -56,12 +61,12 @@ def _by_kind(block: Block, types: Mapping[str, pl.DataType]) -> TypedLines:
     # a line that was cut is text no more
     odd = [left.pop(0)] if block.cut else []
     found = [pl.DataFrame(schema={**types, _NUMBER: pl.Int64()})]
-    for _ in range(_KINDS):
-        if len(left) < _FEWEST:
-            break
-        first = left[0]
+    rare = 0
+    while len(left) >= _FEWEST and len(found) <= _KINDS and rare < _RARE:
+        first, before = left[0], len(left)
         rows, left = _taken(left, types)
         found.append(rows)
+        rare += 0 < rows.height * _SHARE < before
         if left and left[0] is first:
             odd.append(left.pop(0))
     return TypedLines(pl.concat(found).sort(_NUMBER), sorted(odd + left))

@@ -207,3 +207,13 @@ def test_floats_are_the_nearest_ones(values: list[float]) -> None:
     ):
         assert not fits or repr(got) == repr(value)
         assert fits or repr(value) == "-0.0"
+
+
+def test_after_some_rare_kinds_the_rest_is_decoded() -> None:
+    kinds = [b'{"step":%%d,"k%d":0}' % kind for kind in range(MANY)]
+    lines = [kinds[n % MANY] % n for n in range(MANY * MANY)]
+    rows, left = typed_lines(block_of(b"\n".join([*lines, b""])), TYPES)
+    assert 0 < rows.height < MANY * 8
+    assert rows["line_number"].is_sorted()
+    assert len(left) == MANY * MANY - rows.height
+    assert left == sorted(left)

@@ -88,8 +88,15 @@ def _joined(rows: pl.DataFrame, records: list[Record[Any]]) -> pl.DataFrame:
     """Return rows and those that were decoded, in the order of their lines."""
     if not records:
         return rows
-    more = [(*msgspec.structs.astuple(one.value), one.number) for one in records]
-    decoded = pl.DataFrame(more, schema=rows.schema, orient="row")
+    values = zip(*(msgspec.structs.astuple(one.value) for one in records), strict=True)
+    columns = [*values, tuple(one.number for one in records)]
+    # column by column: of rows Polars would have to find out what is in which
+    decoded = pl.DataFrame(
+        [
+            pl.Series(name, column, dtype)
+            for (name, dtype), column in zip(rows.schema.items(), columns, strict=True)
+        ]
+    )
     return pl.concat([rows, decoded]).sort("line_number")
 
 
