@@ -17,7 +17,7 @@ from ingest.synthetic.cluster.scenario import (
     Scenario,
     Schedule,
 )
-from ingest.synthetic.cluster.steps import frame_of, step_windows
+from ingest.synthetic.cluster.steps import frame_of, step_windows, usual_window
 from ingest.tables import StepTimings
 
 ALWAYS = (0, 2**62)
@@ -40,7 +40,7 @@ def small(seed: int = 1, **changed: object) -> Scenario:
     return Scenario(seed=seed, fleet=Fleet(hosts=2), layout=layout, **fields)  # type: ignore[arg-type]
 
 
-def rows(cluster: Cluster, window_steps: int = 250) -> pl.DataFrame:
+def rows(cluster: Cluster, window_steps: int | None = None) -> pl.DataFrame:
     windows = step_windows(cluster, *ALWAYS, window_steps)
     return pl.concat([frame_of(window) for window in windows])
 
@@ -60,6 +60,12 @@ def test_a_window_alone_is_that_of_the_sequence() -> None:
     alone = pl.concat([frame_of(one) for one in step_windows(cluster, *bounds)])
     is_there = pl.col("start_ns").is_between(*bounds, closed="left")
     assert_frame_equal(alone, whole.filter(is_there))
+
+
+def test_windows_of_more_ranks_have_fewer_steps() -> None:
+    """About four million rows, of whole blocks of 50 steps."""
+    sizes = {ranks: usual_window(ranks) for ranks in (1, 16_384, 32_768, 131_072)}
+    assert sizes == {1: 250, 16_384: 250, 32_768: 100, 131_072: 50}
 
 
 def test_a_longer_calendar_begins_alike() -> None:

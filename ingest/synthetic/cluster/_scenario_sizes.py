@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from ingest.synthetic.cluster.scenario import Scenario
 
-#: GPUs, with spares: a window of steps of all of them takes some 2.5 GB. [1]
+#: GPUs, with spares: a block of steps of all of them takes about a GB. [1]
 MOST_GPUS: Final = 131_072
 
 #: Steps of the calendar: a clock takes some 400 B for each, where none stops it. [1]

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ingest.synthetic.cluster._core import core_work
+from ingest.synthetic.cluster._draws import BLOCK_STEPS
 from ingest.synthetic.cluster._felt import Felt, Ints, feel
 from ingest.synthetic.cluster._raw_steps import raw_steps
 from ingest.synthetic.cluster._step_frames import frame_of
@@ -17,8 +18,9 @@ from ingest.synthetic.cluster.cluster import Cluster
 
 __all__ = ["StepWindow", "frame_of", "step_windows", "steps_within"]
 
-#: Steps of a window: of 16,384 ranks some four million rows.
+#: Steps of a window at most, and its rows about: those of 16,384 ranks. [1]
 WINDOW_STEPS: Final = 250
+WINDOW_ROWS: Final = 4_096_000
 
 _US: Final = 1_000
 
@@ -75,7 +77,7 @@ def step_windows(
     cluster: Cluster,
     from_ns: int,
     to_ns: int,
-    window_steps: int = WINDOW_STEPS,
+    window_steps: int | None = None,
     bounds: tuple[int, int] | None = None,
 ) -> Iterator[StepWindow]:
     """Yield the steps that start in a time, in their order.
@@ -86,8 +88,8 @@ def step_windows(
         cluster: The cluster.
         from_ns: Start of the time. [ns]
         to_ns: End of the time, not included. [ns]
-        window_steps: Steps of a window at most: some blocks of draws, or it is slow.
-            [1]
+        window_steps: Steps of a window at most: some blocks of draws, or it is slow;
+            without, as many as memory has room for. [1]
         bounds: First and last step that are wanted; all without.
     """
     for attempt in cluster.attempts:
@@ -98,10 +100,17 @@ def step_windows(
         if low >= high:
             continue
         felt = felt_of(cluster, attempt)
+        size = window_steps or usual_window(cluster.scenario.ranks)
         # cut where blocks of draws are cut, which are drawn as a whole
-        edges = range((low // window_steps + 1) * window_steps, high, window_steps)
+        edges = range((low // size + 1) * size, high, size)
         for one in pairwise([low, *edges, high]):
             yield _window(cluster, attempt, felt, one)
+
+
+def usual_window(ranks: int) -> int:
+    """Return the steps of a window of some ranks: whole blocks of draws. [1]"""
+    blocks = min(WINDOW_ROWS // ranks, WINDOW_STEPS) // BLOCK_STEPS
+    return max(blocks, 1) * BLOCK_STEPS
 
 
 def steps_within(attempt: Attempt, from_ns: int, to_ns: int) -> tuple[int, int]:
