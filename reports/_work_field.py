@@ -159,7 +159,7 @@ def _described(
     above = percent(slowest["work_ratio"] - 1)
     return Chart(
         name="stragglers-field",
-        title=f"Own work of each rank, run {name(grid.run_id)}",
+        title=f"Own work of {_each(grid)}, run {name(grid.run_id)}",
         summary=f"A field of ranks over steps; the darkest cell is {who} from step"
         f" {slowest['from_step']}, {above} above the median.",
         spec=times.heat(_drawn(cells, grid, hosts), _TITLES, top),
@@ -173,6 +173,12 @@ def _described(
         about=about,
         sample=_sample(grid),
     )
+
+
+def _each(grid: Grid) -> str:
+    if grid.height == 1:
+        return "each rank"
+    return f"ranks, the slowest of {grid.height} each"
 
 
 def _sample(grid: Grid) -> str:
