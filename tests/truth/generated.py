@@ -77,8 +77,8 @@ def assert_stragglers(lake: Path, truth: Truth) -> None:
 def assert_measured(lake: Path, truth: Truth) -> None:
     """What must be found is dated, as bad and as dear as it is.
 
-    Within a block of ten steps, 1 % of its slowdown and 15 % of its cost alone: beside
-    a slow link, whoever is done later hides a part of it.
+    Within a block of ten steps, 1 % of its slowdown and 2 % of its cost alone; 25 % of
+    a link's, of which whoever is done with his work later hides a part.
     """
     found = rows_of(lake, "SELECT * FROM straggler_ranks").to_dicts()
     for fault in filter(is_to_be_found, truth["faults"]):
@@ -88,7 +88,8 @@ def assert_measured(lake: Path, truth: Truth) -> None:
         assert abs(row["last_step"] - felt["last_step"]) <= 10
         assert abs(row["slowdown_ratio"] - fault["slowdown_ratio"]) <= 0.01
         lost, cost = int(row["lost_gpu_ns"]), fault["solo_gpu_ns"]
-        assert abs(lost - cost) <= 0.15 * cost, (lost, cost)
+        most = 0.25 if fault["cause"] == "slow_link" else 0.02
+        assert abs(lost - cost) <= most * cost, (lost, cost)
 
 
 def is_to_be_found(fault: dict[str, Any]) -> bool:

@@ -36,37 +36,38 @@ checkpoint_every = 50
 checkpoint_s = 2.0
 """
 
+#: One of each kind. What must be found is just so bad, and lasts just so long.
 FAULTS = """
 [[faults]]
 kind = "slow_gpu"
 rank = 5
-from_s = 3_000
-length_s = 3_900
-severity = 1.12
+from_step = 300
+steps = 301
+severity = 1.062
 [[faults]]
 kind = "thermal_cap"
 rank = 9
-from_s = 10_000
-length_s = 3_900
-severity = 1.2
+from_step = 1_000
+steps = 301
+severity = 1.062
 [[faults]]
 kind = "power_cap"
 rank = 3
-from_s = 17_000
-length_s = 3_900
-severity = 1.15
+from_step = 1_700
+steps = 301
+severity = 1.062
 [[faults]]
 kind = "slow_link"
 rank = 12
-from_s = 24_000
-length_s = 3_900
-severity = 2.0
+from_step = 2_400
+steps = 301
+severity = 1.56
 [[faults]]
 kind = "flow_collision"
 host = 1
-from_s = 30_000
-length_s = 3_900
-severity = 2.0
+from_step = 3_000
+steps = 301
+severity = 1.56
 [[faults]]
 kind = "xid"
 rank = 11
