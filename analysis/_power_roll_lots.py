@@ -21,6 +21,9 @@ NODE: Final = "node_ac"
 
 _OF_GPUS: Final = ("gpu_board", "module")
 
+#: Columns by which rows are found: host and GPU, however they are spelled.
+MARKS: Final = ("_label", "_key")
+
 
 class Lot(NamedTuple):
     """Samples of devices, none of them split.
@@ -60,7 +63,13 @@ class Rolled(NamedTuple):
 
 
 class Holders(NamedTuple):
-    """What tells who held devices on a day."""
+    """What tells who held devices on a day.
+
+    Attributes:
+        allocations: Rows of Allocations, with MARKS.
+        gpus: Rows of Gpus, with MARKS.
+        attempts: Rows of Attempts.
+    """
 
     allocations: pl.DataFrame
     gpus: pl.DataFrame
@@ -70,8 +79,8 @@ class Holders(NamedTuple):
     def of(cls, frames: Frames) -> Self:
         """Take them from the tables of the day."""
         return cls(
-            frames[Allocations].collect(),
-            frames[Gpus].collect(),
+            _marked(frames[Allocations].collect()),
+            _marked(frames[Gpus].collect()),
             frames[Attempts].collect(),
         )
 
@@ -103,19 +112,24 @@ class Holders(NamedTuple):
         return pl.concat(parts).sort("device", "from_ns")
 
     def _near(self, devices: pl.DataFrame) -> "Holders":
-        """Leave what is of the hosts or GPUs of some devices."""
+        """Leave what is of the hosts or GPUs of some devices, without marks."""
         if devices["host"].null_count():
-            return self
-        labels = devices.select(_label()).to_series().unique().implode()
-        keys = devices.select(identity("gpu_uuid")).to_series().unique().implode()
-        near = (
-            _label().is_in(labels)
-            | identity("gpu_uuid").is_in(keys)
-            | pl.col("host").is_null()
+            return self._only(pl.lit(value=True))
+        mine = _marked(devices)
+        labels, keys = (mine[name].unique().implode() for name in MARKS)
+        near = pl.col("_label").is_in(labels) | pl.col("_key").is_in(keys)
+        return self._only(near | pl.col("host").is_null())
+
+    def _only(self, wanted: pl.Expr) -> "Holders":
+        allocations, gpus = (
+            frame.filter(wanted).drop(MARKS) for frame in (self.allocations, self.gpus)
         )
-        return Holders(
-            self.allocations.filter(near), self.gpus.filter(near), self.attempts
-        )
+        return Holders(allocations, gpus, self.attempts)
+
+
+def _marked(rows: pl.DataFrame) -> pl.DataFrame:
+    """Add MARKS: they are looked up for each window."""
+    return rows.with_columns(_label=_label(), _key=identity("gpu_uuid"))
 
 
 def _label() -> pl.Expr:

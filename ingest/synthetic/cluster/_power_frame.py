@@ -18,7 +18,7 @@ from ingest.synthetic.cluster.power import Recorded
 MOST_GPUS: Final = 256
 
 #: Rows of a frame at most, as long as it has a node: a day of so many GPUs. [1]
-MOST_ROWS: Final = 1 << 21
+MOST_ROWS: Final = 1 << 20
 
 #: Columns that say of what a row is.
 KEYS: Final = ("host", "gpu_uuid", "time_ns")
