@@ -101,19 +101,20 @@ def command(*tokens: str) -> Told:
 def analyze(lake: str) -> Told:
     """Answer every question, all owners by day; time each question."""
     told: Told = {}
-    ask, roll = analyzing._compute, rolling.Rolling.run
+    ask, roll = analyzing._compute, rolling.Rolling.condense
 
     def asked(analysis: Any, *rest: Any) -> None:
         told[f"{analysis.name}_s"] = timed(lambda: ask(analysis, *rest))["cpu_s"]
 
-    def rolled(self: Any, work: Any) -> bool:
-        found = []
-        took = timed(lambda: found.append(roll(self, work)))
-        told[f"{self.rollup.name}_s"] = took["cpu_s"]
-        return bool(found[0])
+    def rolled(self: Any, *rest: Any) -> int:
+        found: list[int] = []
+        took = timed(lambda: found.append(roll(self, *rest)))
+        name = f"{self.rollup.name}_s"
+        told[name] = told.get(name, 0.0) + took["cpu_s"]
+        return found[0]
 
     analyzing._compute = asked  # type: ignore[assignment]
-    rolling.Rolling.run = rolled  # type: ignore[method-assign]
+    rolling.Rolling.condense = rolled  # type: ignore[method-assign]
     os.environ["GPULEDGER_BY_DAY_ROWS"] = "0"
     return command("analyze", "--lake", lake) | told
 

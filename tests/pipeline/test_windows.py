@@ -1,6 +1,7 @@
 """Days of a lake, cut into windows that part no step."""
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import polars as pl
@@ -68,7 +69,7 @@ def test_parts_that_share_more_than_a_step_are_sorted(tmp_path: Path) -> None:
 def test_nothing_depends_on_how_many_windows_are_condensed_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(LakeDay.of.__func__, "__defaults__", (9,))
+    monkeypatch.setattr(LakeDay, "of", partial(LakeDay.of, window_rows=9))
     log = steady(40, ranks=4)
     bring(tmp_path, [log[first : first + 9] for first in range(0, log.height, 9)])
     lake = snapshot(tmp_path)
