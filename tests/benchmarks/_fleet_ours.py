@@ -114,7 +114,7 @@ def analyze(lake: str) -> Told:
         return found[0]
 
     analyzing._compute = asked  # type: ignore[assignment]
-    rolling.Rolling.condense = rolled  # type: ignore[method-assign]
+    rolling.Rolling.condense = rolled  # type: ignore[assignment,method-assign]
     os.environ["GPULEDGER_BY_DAY_ROWS"] = "0"
     return command("analyze", "--lake", lake) | told
 
