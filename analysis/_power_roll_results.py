@@ -61,14 +61,16 @@ def results(day: Day, parts: list[Part], fleet: Fleet, grids: Grids) -> Results:
 
     Args:
         day: Whose day it is.
-        parts: What is kept of devices.
+        parts: What is kept of devices; emptied.
         fleet: What all drew together.
         grids: Time between two points, by kind of reading.
     """
     told: dict[type[Table], pl.DataFrame] = {}
     for table in (PowerHours, PowerDays, XidChanges):
-        frames = [part[table] for part in parts]
-        told[table] = pl.concat([table.create_empty(), *frames]).sort(table.key)
+        # taken out, so that they are not held beside what is made of them
+        frames = [part.pop(table) for part in parts]
+        told[table] = pl.concat([table.create_empty(), *frames])
+        frames.clear()
     owner = pl.lit(day.owner).alias("cluster")
     start = _start_of(day)
     points = _points(fleet.points, grids).with_columns(owner)
@@ -79,13 +81,14 @@ def results(day: Day, parts: list[Part], fleet: Fleet, grids: Grids) -> Results:
         day_ns=pl.lit(start),
         readings_count="readings",
     )
-    return {
-        table: frame.select(
-            pl.col(name).cast(kind)
-            for name, kind in table.create_empty().schema.items()
-        ).sort(table.key)
-        for table, frame in told.items()
-    }
+    return {table: _sorted(told.pop(table), table) for table in tuple(told)}
+
+
+def _sorted(rows: pl.DataFrame, table: type[Table]) -> pl.DataFrame:
+    """Return the columns of a table, in the order of its key."""
+    types = table.create_empty().schema
+    named = rows.select(pl.col(name).cast(kind) for name, kind in types.items())
+    return named.sort(table.key)
 
 
 def _start_of(day: Day) -> int:

@@ -49,6 +49,8 @@ class Walk:
         self._work = work
         self._at = from_ns
         self._states = states(cluster.attempts)
+        # the same threads all the way: each has its own memory
+        self._threads = ThreadPoolExecutor(_THREADS)
         self.groups = tuple(groups_of(cluster))
 
     def take(self, window: StepWindow) -> None:
@@ -64,8 +66,8 @@ class Walk:
             self._go(rows)
 
     def _go(self, rows: Rows) -> None:
-        with ThreadPoolExecutor(_THREADS) as threads:
-            list(threads.map(lambda n: self._lead(n, rows), range(len(self.groups))))
+        every = range(len(self.groups))
+        list(self._threads.map(lambda number: self._lead(number, rows), every))
         self._at = int(rows.start[-1])
 
     def _lead(self, number: int, rows: Rows) -> None:
