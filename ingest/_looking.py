@@ -1,8 +1,6 @@
-"""Look at files once: what each is, and the hash of it and of its beginnings."""
+"""Look at files once: what each is, from its head."""
 
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
@@ -11,18 +9,12 @@ from ingest._empty import EMPTY, is_empty
 from ingest._names import display, unrotated
 from ingest._reading import UNRECOGNIZED
 from ingest.discovery import Found
-from ingest.files import Fingerprint
 from ingest.sources import SOURCES, Head, Source
 from ingest.sources._source import HEAD_BYTES
 
 #: Bytes in which two files must agree before one is held to be the beginning of the
 #: other: enough to tell the logs of two ranks apart, so that few hashes are taken. [B]
 OPENING_BYTES: Final = 512
-
-#: Files that are hashed at once where one is long, and from where on one is: small ones
-#: are hashed before another thread would have begun. [1, B]
-_HASHING: Final = 2
-_LONG_BYTES: Final = 1 << 20
 
 #: What a file shares with those that it may have grown from: source and run.
 Kin = tuple[str, str | None]
@@ -44,6 +36,7 @@ class Opened:
         source: Source that claims it.
         opening: The first bytes of its expanded content.
         size: Size of its expanded content; on disk where it is a long gzip file. [B]
+        is_sized: Whether that is known to be the size of the content.
         modified_ns: When it was last written. [ns]
     """
 
@@ -52,6 +45,7 @@ class Opened:
     source: Source | None
     opening: bytes
     size: int
+    is_sized: bool
     modified_ns: int
 
     @property
@@ -76,76 +70,7 @@ class Opened:
         return self.family, self.file.run_id
 
 
-@dataclass(frozen=True, slots=True)
-class Hashed:
-    """A file whose content has been hashed.
-
-    Attributes:
-        opened: What its head says.
-        print_: Hashes of it and of its beginnings.
-        file_id: Identity of its reading.
-    """
-
-    opened: Opened
-    print_: Fingerprint
-    file_id: str
-
-
-def look(
-    found: Sequence[Found], sizes_of: Callable[[Opened], Iterable[int]]
-) -> tuple[list[Hashed], list[Unreadable]]:
-    """Open and hash every file, its beginnings at the sizes of the others too.
-
-    Args:
-        found: Files that were asked for.
-        sizes_of: Sizes of known files that a file may have grown from. [B]
-    """
-    unreadable: list[Unreadable] = []
-    opened = _sound(found, map(_tried(_open), found), unreadable)
-    sizes = _sizes(opened)
-
-    def hashed(one: Opened) -> Hashed:
-        marks = sizes[one.kin, one.opening] | sizes[one.kin, b""]
-        print_ = files.fingerprint(one.file.path, marks.union(sizes_of(one)))
-        return Hashed(one, print_, _file_id(one, print_.sha256))
-
-    if not any(one.size >= _LONG_BYTES for one in opened):
-        hashes = _sound(opened, map(_tried(hashed), opened), unreadable)
-    else:
-        with ThreadPoolExecutor(_HASHING) as pool:
-            hashes = _sound(opened, pool.map(_tried(hashed), opened), unreadable)
-    return hashes, sorted(unreadable)
-
-
-def _tried(work: Callable[[_In], _Out]) -> Callable[[_In], _Out | OSError]:
-    """Return work that gives what it raises where a file cannot be opened."""
-
-    def tried(item: _In) -> _Out | OSError:
-        try:
-            return work(item)
-        except OSError as error:
-            return error
-
-    return tried
-
-
-def _sound(
-    items: Iterable[Found | Opened],
-    done: Iterable[_Out | OSError],
-    unreadable: list[Unreadable],
-) -> list[_Out]:
-    """Return what was done, in order; tell of the items where it could not be."""
-    sound: list[_Out] = []
-    for item, one in zip(items, done, strict=True):
-        if isinstance(one, OSError):
-            file = item.file if isinstance(item, Opened) else item
-            unreadable.append((file.shown, one.strerror or str(one)))
-        else:
-            sound.append(one)
-    return sound
-
-
-def _open(file: Found) -> Opened:
+def open_head(file: Found) -> Opened:
     status = files.status_of(file.path)
     head = files.head_of(file.path, file.name)
     seen = len(head.data)
@@ -155,6 +80,7 @@ def _open(file: Found) -> Opened:
         source=_source_of(file, head),
         opening=head.data[:OPENING_BYTES],
         size=seen if seen < HEAD_BYTES else status.st_size,
+        is_sized=seen < HEAD_BYTES or bool(head.tail),
         modified_ns=status.st_mtime_ns,
     )
 
@@ -165,35 +91,29 @@ def _source_of(file: Found, head: Head) -> Source | None:
     return mapping.claim(head, file.mappings, files.recognize(head, SOURCES))
 
 
-def _sizes(opened: Iterable[Opened]) -> defaultdict[tuple[Kin, bytes], set[int]]:
-    sizes: defaultdict[tuple[Kin, bytes], set[int]] = defaultdict(set)
-    for one in opened:
-        # a file shorter than an opening may begin any of its kin
-        start = one.opening if len(one.opening) == OPENING_BYTES else b""
-        sizes[one.kin, start].add(one.size)
-    return sizes
+def tried(work: Callable[[_In], _Out]) -> Callable[[_In], _Out | OSError]:
+    """Return work that gives what it raises where a file cannot be opened."""
+
+    def work_on(item: _In) -> _Out | OSError:
+        try:
+            return work(item)
+        except OSError as error:
+            return error
+
+    return work_on
 
 
-def _file_id(one: Opened, sha256: str) -> str:
-    version = one.source.version if one.source else _catalogue()
-    return files.file_id(sha256, one.family, version, _options(one))
-
-
-def _catalogue() -> int:
-    # a file that nobody claimed is looked at again when there is a new reader
-    return sum(source.version for source in SOURCES)
-
-
-def _options(one: Opened) -> dict[str, str | None]:
-    file = one.file
-    values: dict[str, str | None] = {
-        "zone": str(file.zone),
-        "run_id": f"{file.run_id_basis == 'run_card'}:{file.run_id}",
-        "year": str(file.year) if file.year else None,
-        "cluster": file.cluster,
-        "name": one.name,
-    }
-    wanted: Iterable[str] = one.source.options if one.source else ()
-    digest = one.source.digest if one.source else None
-    more = {"digest": digest} if digest else {}
-    return {option: values[option] for option in sorted(wanted)} | more
+def sound(
+    items: Iterable[Found | Opened],
+    done: Iterable[_Out | OSError],
+    unreadable: list[Unreadable],
+) -> list[_Out]:
+    """Return what was done, in order; tell of the items where it could not be."""
+    fine: list[_Out] = []
+    for item, one in zip(items, done, strict=True):
+        if isinstance(one, OSError):
+            file = item.file if isinstance(item, Opened) else item
+            unreadable.append((file.shown, one.strerror or str(one)))
+        else:
+            fine.append(one)
+    return fine

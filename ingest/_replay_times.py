@@ -16,7 +16,7 @@ from typing import BinaryIO, Final, cast
 import polars as pl
 
 from ingest import files
-from ingest._looking import Hashed
+from ingest._hashing import Hashed
 from ingest._reading import FAULTS
 from ingest.errors import UnreadableFileError
 from ingest.planning import reading_of

@@ -1,16 +1,18 @@
 """What is known of the lake's files, and which of them a new file replaces."""
 
 import hashlib
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
-from typing import Any, Final
+from typing import Any, Final, NamedTuple, Self
 
 import polars as pl
 
 from ingest._empty import EMPTY
-from ingest._looking import Hashed, Kin, Opened
+from ingest._hashing import Hashed
+from ingest._looking import Kin, Opened
 from ingest._names import display, stands
 from ingest._reading import UNRECOGNIZED
 from ingest.mapping import PREFIX
@@ -40,6 +42,20 @@ _NOTHING: Final = hashlib.sha256().hexdigest()
 Row = dict[str, Any]
 
 
+class Sizes(NamedTuple):
+    """Sizes of files of one source and run, as they are looked up. [B]"""
+
+    each: frozenset[int]
+    ordered: list[int]
+
+    @classmethod
+    def of(cls, rows: Iterable[Row]) -> Self:
+        """Return the sizes of files that gave rows."""
+        # a log whose days have been retired grows as any other
+        gave = (r["bytes"] for r in rows if r["rows_accepted"] + r["rows_retired"])
+        return cls(each := frozenset(gave), sorted(each))
+
+
 def _lists() -> defaultdict[Any, list[Row]]:
     return defaultdict(list)
 
@@ -61,7 +77,16 @@ class Known:
     by_content: defaultdict[str, list[Row]] = field(default_factory=_lists)
     by_kin: defaultdict[Kin, list[Row]] = field(default_factory=_lists)
     by_path: defaultdict[str, list[Row]] = field(default_factory=_lists)
-    _sizes: dict[Kin, set[int]] = field(default_factory=dict)
+    _sizes: dict[Kin, Sizes] = field(default_factory=dict)
+
+    def may_have(self, file: Opened) -> bool:
+        """Tell whether a file of the lake may have the content of this one.
+
+        A file whose size is not known until it is expanded is taken for a new one.
+        """
+        is_here = file.size in self._sizes_here(file)
+        is_known = is_here or file.size in self._sizes_of(file.kin).each
+        return file.is_sized and is_known
 
     def sizes_of(self, file: Opened) -> set[int]:
         """Sizes of files that this one may have grown from. [B]
@@ -69,15 +94,17 @@ class Known:
         Those at its path count without rows too: what nobody recognized while it was
         short may be recognized now.
         """
-        if file.kin not in self._sizes:
-            self._sizes[file.kin] = _sizes(self.by_kin[file.kin])
-        here = {row["bytes"] for row in self.by_path[file.path]}
-        return self._sizes[file.kin] | here
+        sizes = self._sizes_of(file.kin).ordered
+        less = bisect_left(sizes, file.size) if file.is_sized else len(sizes)
+        return self._sizes_here(file).union(sizes[:less])
 
+    def _sizes_here(self, file: Opened) -> set[int]:
+        return {row["bytes"] for row in self.by_path.get(file.path, ())}
 
-def _sizes(rows: Iterable[Row]) -> set[int]:
-    # a log whose days have been retired grows as any other
-    return {row["bytes"] for row in rows if row["rows_accepted"] + row["rows_retired"]}
+    def _sizes_of(self, kin: Kin) -> Sizes:
+        if kin not in self._sizes:
+            self._sizes[kin] = Sizes.of(self.by_kin[kin])
+        return self._sizes[kin]
 
 
 def index_of(known: pl.DataFrame) -> Known:

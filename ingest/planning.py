@@ -8,7 +8,8 @@ from typing import Final
 import polars as pl
 
 from ingest._empty import EMPTY
-from ingest._looking import Hashed, Kin, look
+from ingest._hashing import Hashed, look
+from ingest._looking import Kin
 from ingest.discovery import Found
 from ingest.known import Known, index_of, superseded
 from ingest.sources import Reading
@@ -94,7 +95,7 @@ def plan(found: Sequence[Found], known: pl.DataFrame) -> Plan:
         known: Rows of IngestedFiles of the lake.
     """
     lake = index_of(known)
-    hashed, unreadable = look(found, lake.sizes_of)
+    hashed, unreadable = look(found, lake)
     ids = {file.file_id for file in hashed}
     beginnings = _beginnings(hashed, lake)
     candidates: list[Candidate] = []
@@ -122,12 +123,13 @@ def _beginnings(
 ) -> dict[tuple[Kin, str, str], str]:
     # where the longer file gave no row, the shorter one is all there is; where a name
     # tells the host, a log of another name is that of another node
-    return {
-        (file.opened.kin, file.opened.says, sha256): file.opened.path
-        for file in reversed(hashed)
-        if file.opened.source and file.file_id not in lake.fruitless
-        for sha256 in file.print_.prefixes
-    }
+    longer: dict[tuple[Kin, str, str], str] = {}
+    for file in reversed(hashed):
+        if file.opened.source and file.file_id not in lake.fruitless:
+            told = (file.opened.kin, file.opened.says)
+            keys = ((*told, sha256) for sha256 in file.print_.prefixes)
+            longer |= dict.fromkeys(keys, file.opened.path)
+    return longer
 
 
 def _candidate(file: Hashed, taken: Iterable[str]) -> Candidate:

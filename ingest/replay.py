@@ -10,12 +10,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ingest import _replay_state
-from ingest._looking import look
+from ingest._hashing import look
 from ingest._names import display, unrotated
 from ingest._replay_times import times_of
 from ingest._replay_track import Track
 from ingest.discovery import Options, discover
 from ingest.errors import TelemetryError
+from ingest.known import Known
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +79,8 @@ class Replay:
         if state is None and inbox.exists() and any(inbox.iterdir()):
             message = f"{display(inbox)}: not empty; replay into a new folder"
             raise TelemetryError(message)
-        hashed, self.unreadable = look(
-            discover([source], options or Options()), lambda _: ()
-        )
+        found = discover([source], options or Options())
+        hashed, self.unreadable = look(found, Known())
         home = source.resolve()
         self._inbox = inbox
         self._rotate_ns = rotate_ns

@@ -2,13 +2,15 @@
 
 import gzip
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 import polars as pl
 import pytest
 
-from ingest import _looking, planning, staging
+from ingest import _hashing, files, planning, staging
 from ingest.discovery import Options, discover
+from ingest.files import Fingerprint, fingerprint
 from ingest.lake import known_files, open_writer
 from ingest.planning import Plan
 from ingest.staging import stage
@@ -47,8 +49,8 @@ def ingest(root: Path, *paths: Path) -> Plan:
 
 def told(root: Path) -> list[tuple[str, int, int]]:
     """Return source, accepted and rejected rows of each file of the lake."""
-    files = known_files(root).sort("source", "path")
-    return files.select("source", "rows_accepted", "rows_rejected").rows()
+    known = known_files(root).sort("source", "path")
+    return known.select("source", "rows_accepted", "rows_rejected").rows()
 
 
 @pytest.mark.parametrize(
@@ -212,5 +214,31 @@ def test_long_files_are_hashed_side_by_side_with_the_same_plan(
     gone.unlink()
     one_by_one = planning.plan(found, known_files(root))
     assert (len(one_by_one.candidates), len(one_by_one.again)) == (1, 7)
-    monkeypatch.setattr(_looking, "_LONG_BYTES", 1)
+    monkeypatch.setattr(_hashing, "_LONG_BYTES", 1)
     assert planning.plan(found, known_files(root)) == one_by_one
+
+
+def test_only_a_new_file_is_hashed_at_the_sizes_of_its_kin(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def log(n: int) -> bytes:
+        return (HEADER + ROW.format(n) * (20 + n)).encode()
+
+    for n in range(1, 9):
+        put(tmp_path / "in", f"{n}.csv", log(n))
+    ingest(root, tmp_path / "in")
+    asked: list[int] = []
+
+    def spied(path: Path, sizes: Iterable[int] = ()) -> Fingerprint:
+        asked.append(len(set(sizes)))
+        return fingerprint(path, sizes)
+
+    monkeypatch.setattr(files, "fingerprint", spied)
+    assert plan(root, tmp_path / "in").candidates == ()
+    assert asked == [1] * 8
+    asked.clear()
+    put(tmp_path / "in", "5.csv", log(5) + ROW.format(6).encode())
+    (grown,) = plan(root, tmp_path / "in").candidates
+    assert len(grown.supersedes) == 1
+    # its own size, which log 6 has too, and those of the five that are shorter
+    assert sorted(asked) == [1] * 7 + [1, 6]
