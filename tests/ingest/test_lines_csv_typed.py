@@ -45,10 +45,27 @@ def test_numbers_texts_and_empty_cells() -> None:
     assert dict(found.schema) == TYPES | {"line_number": pl.Int64()}
 
 
+def test_cells_in_quotes_are_what_is_in_them() -> None:
+    block = block_of(HEADER + b'"a","12","0","x,"\r\n')
+    assert typed_cells(block, NAMES, TYPES, has_header=True) is None
+    block = block_of(HEADER + b'"a","12",0,"x"\r\n"",-5,"",\n')
+    found = typed_cells(block, NAMES, TYPES, has_header=True)
+    assert found is not None
+    assert found.rows() == [("a", 12, 0, 2), (None, -5, None, 3)]
+    assert dict(found.schema) == TYPES | {"line_number": pl.Int64()}
+
+
 @pytest.mark.parametrize(
     "line",
     [
-        b'"a",1,0,x',
+        b'"a"b,1,0,x',
+        b'"a,1,0,x',
+        b'a",1,0,x',
+        b'"a""b",1,0,x',
+        b'a"b",1,0,x',
+        b'",1,0,x',
+        b'a,"1.5",0,x',
+        b'a,1,0,"x" ',
         b"a, 1,0,x",
         b"a,1,0",
         b"a,1,0,x,y",
@@ -71,9 +88,9 @@ def test_cells_too_many_and_too_few_do_not_make_up_for_each_other() -> None:
     assert typed_cells(block, NAMES, TYPES, has_header=False) is None
 
 
-CELL = st.sampled_from(
-    ["", "0", "7", "-3", "+5", "007", "9" * 18, "9" * 19, "1.5", "é", "a"]
-)
+BARE = ("", "0", "7", "-3", "+5", "007", "9" * 18, "9" * 19, "1.5", "é", "a")
+QUOTED = ('"a"', '""', '"7"', '"', 'a"', '"a"b', '"a""b"', '"1.5"', '"007"')
+CELL = st.sampled_from((*BARE, *QUOTED))
 
 
 @given(table=st.lists(st.tuples(CELL, CELL, CELL, CELL), min_size=1, max_size=4))
