@@ -70,12 +70,11 @@ def typed(
     count = count_ends(lines) + (not lines.endswith(b"\n"))
     if texts is None or texts.height != count:
         return None
-    is_first = pl.all() == pl.all().first()
-    same = texts.select(is_first.all(ignore_nulls=False)).row(0)
+    same = _same(texts)
     columns = {name: pl.lit(None, dtype) for name, dtype in types.items()}
     varying = []
-    for cell, is_one in zip(_cells(shared, types), same, strict=True):
-        if not is_one:
+    for cell in _cells(shared, types):
+        if cell.name not in same:
             varying.append(cell)
         elif cell.dtype is not None:
             literal = cell.literal(texts[cell.name][0])
@@ -94,6 +93,15 @@ def _texts(lines: bytes, shared: Alike) -> pl.DataFrame | None:
         return pl.read_csv(lines, has_header=False, schema=schema, quote_char=None)
     except pl.exceptions.PolarsError:
         return None
+
+
+def _same(texts: pl.DataFrame) -> set[str]:
+    """Return the columns whose cells are all the same."""
+    pairs = zip(texts.columns, texts.row(0), texts.row(-1), strict=True)
+    may = [name for name, first, last in pairs if first == last]
+    is_first = pl.col(may) == pl.col(may).first()
+    found = texts.select(is_first.all(ignore_nulls=False))
+    return {name for name in may if found[name].item()}
 
 
 def _cells(shared: Alike, types: Mapping[str, pl.DataType]) -> list[Cell]:
@@ -115,6 +123,8 @@ def _read(
     framed = pl.all_horizontal(pl.lit(value=True), *(c.is_framed() for c in varying))
     bare = texts.with_columns(framed.alias(IS_ALIKE), *(c.bare() for c in varying))
     read = bare.with_columns(value for cell in varying for value in cell.values())
-    fits = pl.all_horizontal(IS_ALIKE, *(cell.fits() for cell in varying))
+    plain = read.select(cell.is_plain().all(ignore_nulls=False) for cell in varying)
+    odd = [cell for cell in varying if not plain[cell.name].item()]
+    fits = pl.all_horizontal(IS_ALIKE, *(cell.fits() for cell in odd))
     found = {c.key: pl.col(c.column) for c in varying if c.dtype is not None}
     return read.select(**{**columns, **found, IS_ALIKE: fits.fill_null(value=False)})

@@ -68,6 +68,15 @@ class Cell:
         bare = text.str.tail(-1).str.strip_suffix('"')
         return [pl.when(text != _NULL).then(bare).alias(self.column)]
 
+    def is_plain(self) -> pl.Expr:
+        """Return whether each text surely fits: a whole number that starts with 1 to 9.
+
+        It is quick to see, and true of most numbers. The column has the cell's name.
+        """
+        if self.dtype is None or not self.dtype.is_integer():
+            return pl.lit(value=False).alias(self.name)
+        return (pl.col(self.name) >= "1") & pl.col(self.column).is_not_null()
+
     def fits(self) -> pl.Expr:
         """Return whether each text is a value of the type, or null, in JSON."""
         text, value, dtype = pl.col(self.name), pl.col(self.column), self.dtype
