@@ -49,7 +49,10 @@ def _clean(cells: pl.DataFrame, shape: Shape) -> pl.DataFrame | None:
     """Return cells in their types, where each of them has its type; none otherwise."""
     if "rule" in cells.columns and cells["rule"].null_count() < cells.height:
         return None
-    numbers = _numbers(cells, shape)
+    schema = cells.schema
+    numbers = [n for n in _numbers(cells, shape) if schema[n] != shape.types[n]]
+    if not numbers:
+        return cells
     typed = cells.with_columns(
         pl.col(name).cast(shape.types[name], strict=False) for name in numbers
     )
