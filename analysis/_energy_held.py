@@ -4,13 +4,43 @@ from typing import Final
 
 import polars as pl
 
+from analysis._analysis import Frames
 from analysis._energy_names import names_of, of_cluster
 from analysis._energy_windows import disjoint, held_windows
 from analysis._host_names import spelled_alike
+from analysis.allocations import Allocations
+from analysis.gpus import Gpus
 
 _ATTEMPT: Final = ("run_id", "attempt")
 
+_SEAT: Final = (*_ATTEMPT, "rank", "host", "gpu_uuid", "cluster")
+
 _SPAN: Final = ("device", "from_ns", "to_ns", "is_shared", "is_assumed")
+
+
+def seats(frames: Frames) -> pl.DataFrame:
+    """Return what tells the GPUs of ranks by name: a long history has millions.
+
+    Args:
+        frames: The tables.
+
+    Returns:
+        The columns of Gpus that `held_gpus` and `held_nodes` look at.
+    """
+    return frames[Gpus].select(*_SEAT, "local_rank", "pci_address").collect()
+
+
+def holds(frames: Frames) -> pl.DataFrame:
+    """Return what was held when, as far as power is concerned.
+
+    Args:
+        frames: The tables.
+
+    Returns:
+        The columns of Allocations that power is held against.
+    """
+    held = frames[Allocations].select(*_SEAT, "slot", "role", "from_ns", "to_ns")
+    return held.collect()
 
 
 def held_gpus(

@@ -50,9 +50,12 @@ def _totals(
 def _inside(working: pl.DataFrame, kept: pl.DataFrame) -> pl.DataFrame:
     """Return the time of all that works in the spans of kept steps of an attempt."""
     spans = kept.select(*_ATTEMPT, _from="from_ns", _to="to_ns")
-    both = working.join(spans, on=_ATTEMPT)
+    # ranks of an attempt are held together: spans of each of them would be many
+    alike = working.group_by(*_ATTEMPT, "from_ns", "to_ns").agg(_holds=pl.len())
+    both = alike.join(spans, on=_ATTEMPT)
     shared = pl.min_horizontal("to_ns", "_to") - pl.max_horizontal("from_ns", "_from")
-    return both.select(*_ATTEMPT, productive_held_ns=shared.clip(0))
+    held = shared.clip(0) * pl.col("_holds").cast(pl.Int64)
+    return both.select(*_ATTEMPT, productive_held_ns=held)
 
 
 def _with_steps(

@@ -28,6 +28,8 @@ def sampled_parts(
     samples = frames[PowerSamples]
     of_level = samples.filter(PowerSamples.level.col.is_in(levels))
     devices = devices_of(of_level, run.gpus)
+    if devices.is_empty():
+        return
     held = run.held(devices, levels[0] if len(levels) == 1 else "gpu_board")
     labels = labels_of(held)
     for chunk in chunks(devices.join(held, on="device", how="semi").sort("device")):

@@ -6,13 +6,11 @@ from typing import Final, Self
 import polars as pl
 
 from analysis._analysis import Frames
-from analysis._energy_held import held_gpus, held_nodes
+from analysis._energy_held import held_gpus, held_nodes, holds, seats
 from analysis._energy_segments import Bridges
 from analysis._energy_steps import kept_spans, step_windows
 from analysis._step_rollup_log import spanned_steps
-from analysis.allocations import Allocations
 from analysis.attempts import Attempts
-from analysis.gpus import Gpus
 
 #: Level of the supply of a node; the others are of GPUs.
 NODE: Final = "node_ac"
@@ -41,8 +39,8 @@ class RunEnergy:
         """Take what is held against energy from the lake."""
         steps = step_windows(spanned_steps(frames), frames[Attempts])
         return cls(
-            frames[Allocations].collect(),
-            frames[Gpus].collect(),
+            holds(frames),
+            seats(frames),
             frames[Attempts].collect(),
             kept_spans(steps),
             bridges,

@@ -130,6 +130,27 @@ def disjoint(held: pl.DataFrame) -> pl.DataFrame:
     return kept.select(*_WINDOW, "counts")
 
 
+def without_seams(held: pl.DataFrame) -> pl.DataFrame:
+    """Join windows of a device that touch: attempts of a run follow each other.
+
+    Args:
+        held: Rows of `held_windows`.
+
+    Returns:
+        The same time in fewer rows.
+    """
+    told = ("device", "window", "is_shared", "is_assumed", "counts")
+    ordered = held.sort("device", "from_ns")
+    is_new = pl.any_horizontal(
+        pl.col(name).ne_missing(pl.col(name).shift(1)) for name in told
+    ) | pl.col("from_ns").ne_missing(pl.col("to_ns").shift(1))
+    spans = ordered.with_columns(_span=is_new.cum_sum())
+    joined = spans.group_by("_span", maintain_order=True).agg(
+        pl.col(told).first(), pl.col("from_ns").first(), pl.col("to_ns").last()
+    )
+    return joined.select(held.columns)
+
+
 def free_windows(held: pl.DataFrame, devices: pl.DataFrame) -> pl.DataFrame:
     """Return the sampled time of each device that no run held.
 

@@ -53,6 +53,8 @@ def sampled_changes(
     """
     samples = frames[PowerSamples].filter(PowerSamples.level.col.is_in(levels))
     devices = devices_of(samples, holding.gpus)
+    if devices.is_empty():
+        return None
     held = holding.held(devices)
     if held.is_empty():
         return None

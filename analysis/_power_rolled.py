@@ -26,7 +26,7 @@ class Condensed:
     Attributes:
         devices: Rows of `devices_of`.
         days: Rows of PowerDays with `device`, sorted by device and time.
-        hours: Rows of PowerHours.
+        hours: Rows of PowerHours, of the columns that are looked at.
     """
 
     devices: pl.DataFrame
@@ -34,13 +34,20 @@ class Condensed:
     hours: pl.LazyFrame
 
     @classmethod
-    def of(cls, frames: Frames, gpus: pl.DataFrame, levels: Sequence[str]) -> Self:
+    def of(
+        cls,
+        frames: Frames,
+        gpus: pl.DataFrame,
+        levels: Sequence[str],
+        columns: Sequence[str],
+    ) -> Self:
         """Take the devices of some levels.
 
         Args:
             frames: The tables.
             gpus: Rows of Gpus.
             levels: Levels.
+            columns: What of hours is looked at, beside whose they are and when.
         """
         among = PowerDays.level.col.is_in(levels)
         days = frames[PowerDays].filter(among).collect()
@@ -51,7 +58,8 @@ class Condensed:
         )
         devices = numbered(told, gpus)
         hours = frames[PowerHours].filter(PowerHours.level.col.is_in(levels))
-        return cls(devices, one_spelling(_named(days, devices)), hours)
+        seen = hours.select(*DEVICE, "level", "from_ns", "to_ns", *columns)
+        return cls(devices, one_spelling(_named(days, devices)), seen)
 
     @property
     def is_empty(self) -> bool:

@@ -17,6 +17,11 @@ from analysis._power_sensor import COLUMN, picked_of, sensors_of
 
 _POINT: Final = ("run_id", "point")
 
+#: Columns of hours that peaks are told by.
+_OF_PEAKS: Final = tuple(
+    f"{kind}_{name}_w" for kind in COLUMN for name in ("peak", "edge")
+)
+
 
 def condensed_changes(
     frames: Frames, holding: Holding, levels: Sequence[str], bridges: Bridges
@@ -29,7 +34,9 @@ def condensed_changes(
         levels: Levels of one GPU.
         bridges: Which silences of a sensor are bridged.
     """
-    condensed = Condensed.of(frames, holding.gpus, levels)
+    condensed = Condensed.of(frames, holding.gpus, levels, _OF_PEAKS)
+    if condensed.is_empty:
+        return None
     held = holding.held(condensed.devices)
     if held.is_empty():
         return None

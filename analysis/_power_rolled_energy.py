@@ -8,7 +8,7 @@ from analysis._energy_choice import METHODS
 from analysis._energy_integral import integrate_segments
 from analysis._energy_measure import DOUBTS, told
 from analysis._energy_segments import Bridges
-from analysis._power_roll_columns import OF_METHOD, SHORT
+from analysis._power_roll_columns import OF_COUNTER, OF_METHOD, OF_POWER, SHORT
 from analysis._power_rolled import Lot, placed_hours
 from analysis._power_rolled_nights import nights
 
@@ -23,6 +23,13 @@ _ADDED: Final = {
     "jump_ns": "jump_ns",
     "reset_ns": "reset_ns",
 }
+
+#: Columns of hours that energy is told by.
+OF_ENERGY: Final = (
+    "doubts",
+    *(f"counter_{name}" for name in OF_COUNTER),
+    *(f"{kind}_{name}" for kind in ("average", "instant") for name in OF_POWER),
+)
 
 
 def integrate_hours(lot: Lot, windows: pl.DataFrame, bridges: Bridges) -> pl.DataFrame:

@@ -9,7 +9,7 @@ from analysis._analysis import Frames
 from analysis._energy_parts import labels_of, of_devices, windows_of
 from analysis._energy_run import RunEnergy
 from analysis._power_rolled import Condensed
-from analysis._power_rolled_energy import integrate_hours
+from analysis._power_rolled_energy import OF_ENERGY, integrate_hours
 from analysis._power_rolled_fleet import fleet_power
 from analysis._power_rolled_steps import in_steps
 
@@ -29,7 +29,9 @@ def condensed_parts(
         run: What energy is held against.
         levels: Levels to measure, looked at together.
     """
-    condensed = Condensed.of(frames, run.gpus, levels)
+    condensed = Condensed.of(frames, run.gpus, levels, OF_ENERGY)
+    if condensed.is_empty:
+        return
     held = run.held(condensed.devices, levels[0])
     if held.is_empty():
         return

@@ -18,6 +18,9 @@ _TIMES: Final = (
     *(f"{cause}_{name}_ns" for cause in COUNTERS for name in ("counter", "observed")),
 )
 
+#: Columns of hours that time slowed is told by.
+OF_SLOWED: Final = (*_TIMES, *LOADS, *LOADS.values())
+
 
 def slowed_hours(lot: Lot, held: pl.DataFrame, bridges: Bridges) -> Drawn:
     """Return how long devices were slowed while runs held them.

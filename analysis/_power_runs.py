@@ -7,6 +7,7 @@ from typing import Final
 import polars as pl
 
 from analysis._analysis import Frames
+from analysis._energy_held import holds, seats
 from analysis._energy_segments import Bridges
 from analysis._power_changes import Holding, sampled_changes, together
 from analysis._power_grid import cluster_power
@@ -15,9 +16,7 @@ from analysis._power_ramps import Sensor
 from analysis._power_rolled_changes import condensed_changes
 from analysis._power_steps import stepped
 from analysis._step_rollup_log import spanned_steps
-from analysis.allocations import Allocations
 from analysis.attempts import Attempts
-from analysis.gpus import Gpus
 from ingest.tables import RunCards, StepTimings
 
 #: Levels that are power of one GPU.
@@ -63,8 +62,8 @@ def runs_sampled(
         bridges: Which silences of a sensor are bridged.
         band_hz: Band that is watched where no run card tells. [Hz]
     """
-    allocations, gpus = frames[Allocations].collect(), frames[Gpus].collect()
-    holding = Holding(allocations, gpus, frames[Attempts].collect())
+    allocations = holds(frames)
+    holding = Holding(allocations, seats(frames), frames[Attempts].collect())
     parts = [
         sampled_changes(frames, holding, _LEVELS, bridges),
         condensed_changes(frames, holding, _LEVELS, bridges),

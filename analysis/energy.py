@@ -8,11 +8,12 @@ from analysis._analysis import Analysis, Frames, Results, Thresholds
 from analysis._energy_bridges import THRESHOLDS, bridges_of
 from analysis._energy_choice import METHODS
 from analysis._energy_chunks import chunks, devices_of, samples_of
+from analysis._energy_held import holds, seats
 from analysis._energy_measure import integrate
 from analysis._energy_segments import Bridges
-from analysis._energy_windows import free_windows, held_windows
+from analysis._energy_windows import free_windows, held_windows, without_seams
 from analysis._power_rolled import Condensed
-from analysis._power_rolled_energy import integrate_hours
+from analysis._power_rolled_energy import OF_ENERGY, integrate_hours
 from analysis.allocations import Allocations
 from analysis.clock_offsets import ClockOffsets
 from analysis.gpus import Gpus
@@ -64,10 +65,12 @@ def measure_energy(frames: Frames, thresholds: Thresholds) -> Results:
 def _of_samples(frames: Frames, bridges: Bridges) -> pl.DataFrame:
     """Measure the devices whose samples are there."""
     samples = frames[PowerSamples].filter(PowerSamples.level.col.is_in(LEVELS))
-    gpus = frames[Gpus].collect()
+    parts: list[pl.DataFrame] = [Energy.create_empty()]
+    if samples.head(1).collect().is_empty():
+        return parts[0]
+    gpus = seats(frames)
     devices = devices_of(samples, gpus)
     wanted = _windows(frames, gpus, devices)
-    parts: list[pl.DataFrame] = [Energy.create_empty()]
     for chunk in chunks(devices):
         mine = wanted.join(chunk, on="device", how="semi")
         measured = integrate(samples_of(samples, chunk), mine, bridges)
@@ -77,10 +80,12 @@ def _of_samples(frames: Frames, bridges: Bridges) -> pl.DataFrame:
 
 def _of_hours(frames: Frames, bridges: Bridges) -> pl.DataFrame:
     """Measure the devices whose samples were condensed."""
-    gpus = frames[Gpus].collect()
-    condensed = Condensed.of(frames, gpus, LEVELS)
-    wanted = _windows(frames, gpus, condensed.devices)
     parts: list[pl.DataFrame] = [Energy.create_empty()]
+    if frames[PowerDays].head(1).collect().is_empty():
+        return parts[0]
+    gpus = seats(frames)
+    condensed = Condensed.of(frames, gpus, LEVELS, OF_ENERGY)
+    wanted = _windows(frames, gpus, condensed.devices)
     for lot in condensed.lots():
         mine = wanted.join(lot.devices, on="device", how="semi")
         parts.append(_named(integrate_hours(lot, mine, bridges), lot.devices))
@@ -89,8 +94,8 @@ def _of_hours(frames: Frames, bridges: Bridges) -> pl.DataFrame:
 
 def _windows(frames: Frames, gpus: pl.DataFrame, devices: pl.DataFrame) -> pl.DataFrame:
     """Return when runs held devices, and when nobody did."""
-    held = held_windows(frames[Allocations].collect(), gpus, devices)
-    counting = held.filter("counts").drop("counts")
+    held = held_windows(holds(frames), gpus, devices)
+    counting = without_seams(held).filter("counts").drop("counts")
     return pl.concat([counting, free_windows(held, devices)])
 
 

@@ -8,10 +8,10 @@ import polars as pl
 from analysis._analysis import Analysis, Frames, Results, Thresholds
 from analysis._energy_bridges import THRESHOLDS, bridges_of
 from analysis._energy_chunks import chunks, devices_of, samples_of
-from analysis._energy_held import held_gpus
+from analysis._energy_held import held_gpus, holds, seats
 from analysis._energy_segments import Bridges
 from analysis._power_rolled import Condensed
-from analysis._power_rolled_slowed import slowed_hours
+from analysis._power_rolled_slowed import OF_SLOWED, slowed_hours
 from analysis._straggler_cause_limits import BUSY, LITTLE_POWER, MORE_OFTEN
 from analysis._throttle_links import stragglers_of
 from analysis._throttle_times import CAUSES, Drawn, throttled
@@ -67,7 +67,7 @@ class Throttling(Table):
 
 def measure_throttling(frames: Frames, thresholds: Thresholds) -> Results:
     """Measure how long each GPU of each run was slowed."""
-    gpus = frames[Gpus].collect()
+    gpus = seats(frames)
     bridges = bridges_of(thresholds)
     parts = [*_of_samples(frames, gpus, bridges), *_of_hours(frames, gpus, bridges)]
     if not parts:
@@ -94,8 +94,7 @@ class _Part(NamedTuple):
 
 
 def _held(frames: Frames, gpus: pl.DataFrame, devices: pl.DataFrame) -> pl.DataFrame:
-    allocations, attempts = frames[Allocations].collect(), frames[Attempts].collect()
-    return held_gpus(allocations, gpus, attempts, devices)
+    return held_gpus(holds(frames), gpus, frames[Attempts].collect(), devices)
 
 
 def _of_samples(
@@ -104,6 +103,8 @@ def _of_samples(
     """Yield devices whose samples are there."""
     samples = frames[PowerSamples].filter(PowerSamples.level.col == "gpu_board")
     devices = devices_of(samples, gpus)
+    if devices.is_empty():
+        return
     held = _held(frames, gpus, devices)
     mine = devices.join(held, on="device", how="semi").sort("device")
     for chunk in chunks(mine):
@@ -112,7 +113,9 @@ def _of_samples(
 
 def _of_hours(frames: Frames, gpus: pl.DataFrame, bridges: Bridges) -> Iterator[_Part]:
     """Yield devices whose samples were condensed, under numbers of their own."""
-    condensed = Condensed.of(frames, gpus, ["gpu_board"])
+    condensed = Condensed.of(frames, gpus, ["gpu_board"], OF_SLOWED)
+    if condensed.is_empty:
+        return
     held = _held(frames, gpus, condensed.devices)
     for lot in condensed.lots(held):
         drawn = slowed_hours(lot, held, bridges)
