@@ -46,10 +46,10 @@ def unfinished(lake: Snapshot) -> tuple[str, ...]:
         for table, owner, day in said["days"]
         if not _is_there(lake, table, Place(owner, day))
     }
-    there = f"{len(days - missing):,} of {len(days):,} old days are there"
+    there = f"{len(days - missing):,} of {len(days):,} old days there"
     line = (
-        f"{said['run_id']}: {there}, filling the lake was stopped; the same gpuledger"
-        " generate --into goes on"
+        f"{said['run_id']}: filling the lake was stopped with {there}; the same"
+        " gpuledger generate --into goes on"
     )
     return (line,)
 

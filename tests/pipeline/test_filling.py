@@ -24,7 +24,7 @@ from ingest.lake import snapshot
 from ingest.synthetic.cluster.cluster import cluster_of
 from ingest.synthetic.cluster.scenario import Fleet, Layout, Scenario, load_scenario
 from ingest.synthetic.cluster.steps import frame_of, step_windows
-from ingest.tables import StepTimings, Table
+from ingest.tables import PowerSamples, StepTimings, Table
 from ingest.times import DAY_NS
 from pipeline import settings as known
 from pipeline import steps
@@ -104,6 +104,19 @@ def test_what_slowed_a_gpu_of_an_old_day_is_told(filled: Path) -> None:
     assert slow["cause"].to_list() == ["thermal_slowdown"]
 
 
+@pytest.mark.slow
+def test_old_days_have_no_rows_and_get_none(filled: Path) -> None:
+    lake = snapshot(filled)
+    days = ["2026-03-02", "2026-03-03", "2026-03-04"]
+    for raw in (StepTimings, PowerSamples):
+        assert {part.day for part in lake.parts(raw)} == {days[2]}
+    assert sorted(lake.manifest.retired_days) == [
+        (table, day) for table in ("power_samples", "step_timings") for day in days[:2]
+    ]
+    for table in (StepRollups, PowerHours):
+        assert [part.day for part in lake.parts(table)] == days
+
+
 class StoppedError(Exception):
     """Stands for a kill."""
 
@@ -130,6 +143,10 @@ def test_a_fill_that_was_stopped_goes_on(
         except StoppedError:
             continue
     assert len(said) == len({line.partition(":")[0] for line in said}) == 9
+    # what a day of power leaves is at hand for the stragglers of the day
+    others = [line for line in said if not line.startswith("step_rollups")]
+    days = [line.partition(":")[0][-len("2026-03-02") :] for line in others]
+    assert days == sorted(days)
     for table in (
         StepRollups,
         RankHours,
@@ -155,7 +172,7 @@ def test_a_fill_that_was_killed_goes_on(filled: Path, tmp_path: Path) -> None:
     before = {part.path for part in snapshot(lake).parts(StepRollups)}
     assert before
     (stopped,) = unfinished(snapshot(lake))
-    assert stopped.startswith("sample: 0 of 2 old days are there, ")
+    assert "stopped with 0 of 2 old days there; " in stopped
     analyzed = subprocess.run(
         [*python, "analyze", "--lake", str(lake)],
         check=False,
