@@ -23,6 +23,10 @@ OF_FILE: Final = r" of .*$"
 _WINDOW: Final = ("device", "window", "from_ns", "to_ns", "is_shared", "is_assumed")
 
 
+#: What a GPU is found by.
+_PLACE: Final = ("cluster", "host", "gpu_uuid", "local_rank", "pci_address")
+
+
 def held_windows(
     allocations: pl.DataFrame, gpus: pl.DataFrame, devices: pl.DataFrame
 ) -> pl.DataFrame:
@@ -48,9 +52,10 @@ def held_windows(
     seats = gpus.select(*keys, "local_rank", "pci_address").unique(keys)
     held = allocations.select(*keys, "cluster", "from_ns", "to_ns").unique()
     seated = held.join(seats, on=keys, how="left", nulls_equal=True)
+    # a GPU is looked up once, however often it was held
+    places = seated.select(_PLACE).unique().with_row_index("_w")
     names_of_hosts = names_of(gpus, devices)
-    alike = spelled_alike(of_cluster(seated, devices).lazy(), names_of_hosts)
-    told = alike.collect().with_row_index("_w")
+    told = spelled_alike(of_cluster(places, devices).lazy(), names_of_hosts).collect()
     names = [
         Gpus.gpu_uuid.col,
         phrase("pci:{}", Gpus.pci_address.col.str.to_lowercase().str.extract(_ADDRESS)),
@@ -63,11 +68,14 @@ def held_windows(
     best = matched.with_columns(
         counts=pl.col("_tier") == pl.col("_tier").min().over("_w")
     )
-    return disjoint(best)
+    spans = seated.join(places, on=_PLACE, nulls_equal=True).select(
+        "_w", "from_ns", "to_ns", window="run_id"
+    )
+    return disjoint(spans.join(best, on="_w").drop("_w", "_tier"))
 
 
 def _match(told: pl.DataFrame, devices: pl.DataFrame, tier: int) -> pl.DataFrame:
-    """Pair windows with the devices of their name; a UUID needs no host."""
+    """Pair places with the devices of their name; a UUID needs no host."""
     hosts = told["host"].drop_nulls().unique()
     sole = hosts[0] if hosts.len() == 1 else None
     named = devices.with_columns(_name=pl.col("gpu_uuid").str.replace(OF_FILE, ""))
@@ -93,9 +101,6 @@ def _match(told: pl.DataFrame, devices: pl.DataFrame, tier: int) -> pl.DataFrame
     return pairs.filter(fits).select(
         "_w",
         "device",
-        "from_ns",
-        "to_ns",
-        window="run_id",
         is_assumed=pl.col("host_seen").is_null() & ~is_uuid,
         _tier=pl.lit(tier),
     )
