@@ -5,6 +5,7 @@ from typing import Final
 import polars as pl
 
 from analysis._energy_names import is_global, names_of, of_cluster
+from analysis._energy_places import places_held
 from analysis._host_names import spelled_alike
 from analysis.gpus import Gpus
 from ingest.phrases import phrase
@@ -21,10 +22,6 @@ OF_FILE: Final = r" of .*$"
 
 #: Columns of a window; `window` is the run, null where nobody held the device.
 _WINDOW: Final = ("device", "window", "from_ns", "to_ns", "is_shared", "is_assumed")
-
-
-#: What a GPU is found by.
-_PLACE: Final = ("cluster", "host", "gpu_uuid", "local_rank", "pci_address")
 
 
 def held_windows(
@@ -48,12 +45,7 @@ def held_windows(
         Devices without a host that have one name at the same time are on several nodes,
         of which none is known: runs hold none of them.
     """
-    keys = ["run_id", "attempt", "rank", "host", "gpu_uuid"]
-    seats = gpus.select(*keys, "local_rank", "pci_address").unique(keys)
-    held = allocations.select(*keys, "cluster", "from_ns", "to_ns").unique()
-    seated = held.join(seats, on=keys, how="left", nulls_equal=True)
-    # a GPU is looked up once, however often it was held
-    places = seated.select(_PLACE).unique().with_row_index("_w")
+    places, spans = places_held(allocations, gpus)
     names_of_hosts = names_of(gpus, devices)
     told = spelled_alike(of_cluster(places, devices).lazy(), names_of_hosts).collect()
     names = [
@@ -67,9 +59,6 @@ def held_windows(
     )
     best = matched.with_columns(
         counts=pl.col("_tier") == pl.col("_tier").min().over("_w")
-    )
-    spans = seated.join(places, on=_PLACE, nulls_equal=True).select(
-        "_w", "from_ns", "to_ns", window="run_id"
     )
     return disjoint(spans.join(best, on="_w").drop("_w", "_tier"))
 
