@@ -8,12 +8,18 @@ import polars as pl
 
 from analysis._straggler_day_blocks import Blocks
 from analysis._straggler_middle import Number, Whole, known_median
+from analysis._straggler_scatter import (
+    BLOCKS_FOR_ONE,
+    LEAST_APART,
+    MOST_APART,
+    OF_PAIRS,
+)
 from analysis._straggler_stretches import EDGE
 
 #: Things to take at once.
 _AT_ONCE: Final = 512
 
-_NAMES: Final = ("blocks", "mean", "median", "sd", "lag")
+_NAMES: Final = ("blocks", "mean", "median", "sd", "scatter", "lag")
 
 
 def statistics_of(blocks: Blocks, tested: pl.DataFrame) -> pl.DataFrame:
@@ -43,6 +49,7 @@ def _log(values: Number) -> Number:
 
 
 def _statistics(log: Number) -> Number:
+    log = _without_gaps(log)
     known = ~np.isnan(log)
     count = known.sum(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -51,8 +58,40 @@ def _statistics(log: Number) -> Number:
         squares = np.einsum("ij,ij->i", residual, residual)
         products = np.einsum("ij,ij->i", residual[:, :-1], residual[:, 1:])
         sd = np.sqrt(squares / np.where(count > 1, count - 1, np.nan))
-        lag = np.where(squares > 0, products / squares, 0)
-    return np.stack([count, mean, known_median(log), sd, lag], axis=1)
+        about_mean = np.where(squares > 0, products / squares, 0)
+    near, far = _differences(log, count)
+    is_told = far > 0
+    ratio = np.divide(near, far, out=np.zeros_like(near), where=is_told)
+    scatter = np.where(is_told, far * OF_PAIRS, sd)
+    lag = np.where(is_told, 1 - ratio**2, about_mean)
+    return np.stack([count, mean, known_median(log), sd, scatter, lag], axis=1)
+
+
+def _differences(log: Number, count: Whole) -> tuple[Number, Number]:
+    """Return what blocks next to each other, and some apart, differ by. [1]
+
+    NaN where there are too few blocks.
+    """
+    apart = np.minimum(count // BLOCKS_FOR_ONE, MOST_APART)
+    told = np.full((2, len(log)), np.nan)
+    for blocks in np.unique(apart[apart >= LEAST_APART]).tolist():
+        rows = apart == blocks
+        told[:, rows] = [_difference(log[rows], each) for each in (1, blocks)]
+    return told[0], told[1]
+
+
+def _without_gaps(log: Number) -> Number:
+    """Return the known blocks of each thing first, in their order."""
+    is_gap = np.isnan(log)
+    if not is_gap.any():
+        return log
+    return np.take_along_axis(log, np.argsort(is_gap, axis=1, kind="stable"), axis=1)
+
+
+def _difference(log: Number, apart: int) -> Number:
+    with np.errstate(invalid="ignore"):
+        difference = np.abs(log[:, apart:] - log[:, :-apart])
+    return known_median(np.where(np.isfinite(difference), difference, np.nan))
 
 
 def may_be_slow(blocks: Blocks, judged: pl.DataFrame) -> Whole:

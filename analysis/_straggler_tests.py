@@ -6,7 +6,8 @@ import numpy as np
 import polars as pl
 
 from analysis._straggler_limits import Limits
-from analysis.robust import false_discovery_q, lag_correlation, robust_sd, widening
+from analysis._straggler_scatter import scatter_and_lag
+from analysis.robust import false_discovery_q, robust_sd, widening
 
 #: Blocks that a test needs: with fewer a t-test can hardly be significant.
 MIN_BLOCKS: Final = 3
@@ -44,7 +45,8 @@ def judge_statistics(things: pl.DataFrame, limits: Limits) -> pl.DataFrame:
 
     Args:
         things: Columns `thing`, `run_id`, `scope`, `scope_id`, `blocks`, and of their
-            logarithms `mean`, `median`, `sd` and `lag`, the correlation with the next.
+            logarithms `mean`, `median`, `sd` (about the mean), `scatter` (about a level
+            that may change) and `lag`, the correlation with the next.
         limits: What counts as slow.
     """
     known = _with_errors(things)
@@ -68,18 +70,15 @@ def judge_statistics(things: pl.DataFrame, limits: Limits) -> pl.DataFrame:
 
 
 def _statistics(blocks: pl.DataFrame) -> pl.DataFrame:
-    """Return mean, median, sd and lag of each thing's blocks, as logarithms. [1]"""
-    log = pl.col("ratio").log()
-    ordered = blocks.sort("thing", "place").with_columns(log=log)
-    residual = pl.col("log") - pl.col("log").mean().over("thing")
-    following = pl.col("residual").shift(-1).over("thing")
-    free = ordered.with_columns(residual=residual).with_columns(following=following)
-    return free.group_by("thing", *_KIND, "scope_id").agg(
+    """Return mean, median, sd, scatter and lag of each thing's logarithms. [1]"""
+    log = pl.col("log")
+    ordered = blocks.sort("thing", "place").with_columns(log=pl.col("ratio").log())
+    return ordered.group_by("thing", *_KIND, "scope_id").agg(
         blocks=pl.len().cast(pl.Int64),
-        mean=pl.col("log").mean(),
-        median=pl.col("log").median(),
-        sd=pl.col("log").std(),
-        lag=lag_correlation(pl.col("residual"), pl.col("following")),
+        mean=log.mean(),
+        median=log.median(),
+        sd=log.std(),
+        **scatter_and_lag(log),
     )
 
 
@@ -88,7 +87,7 @@ def _with_errors(things: pl.DataFrame) -> pl.DataFrame:
     wider = widening(pl.col("lag").median()).over(_KIND)
     return things.with_columns(
         error=pl.col("sd") / pl.col("blocks").sqrt() * wider,
-        block_sd=pl.col("sd").median().over(_KIND) * wider,
+        block_sd=pl.col("scatter").median().over(_KIND) * wider,
         widening=wider,
     )
 

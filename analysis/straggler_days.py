@@ -74,7 +74,7 @@ def condense(day: Day, frames: Frames, thresholds: Thresholds) -> Results:
 
 ROLLUP: Final = Rollup(
     name="straggler_days",
-    version=1,
+    version=2,
     describes="Slow things of each day, and how slow each rank was on it",
     source=StepTimings,
     owner="run_id",

@@ -131,7 +131,7 @@ def _compute(frames: Frames, thresholds: Thresholds) -> Results:
 
 ANALYSIS: Final = Analysis(
     name="stragglers",
-    version=9,
+    version=10,
     describes="Which GPUs, hosts, replicas and stages are slow, since when and why",
     inputs=(*_INPUTS, *_DAYS),
     outputs=(StragglerSteps, StragglerRanks, StragglerEvidence, StragglerTests),
