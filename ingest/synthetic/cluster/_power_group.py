@@ -78,6 +78,10 @@ class Group:
         self._owed += cells.energy[-1]
         self._before = cells
 
+    def forget(self) -> None:
+        """Let go of the rows before: none are to come."""
+        self._before = None
+
     def levels(self, rows: Rows) -> Levels:
         """Return the power of each GPU by what it does in rows. [W]"""
         middle_ns = int(rows.start[0] + rows.start[-1]) // 2

@@ -65,6 +65,12 @@ class Walk:
         for rows in between(self._states, self._at, time_ns, ranks):
             self._go(rows)
 
+    def close(self) -> None:
+        """Let go of threads, and of what only rows to come would need."""
+        self._threads.shutdown()
+        for group in self.groups:
+            group.forget()
+
     def _go(self, rows: Rows) -> None:
         every = range(len(self.groups))
         list(self._threads.map(lambda number: self._lead(number, rows), every))

@@ -99,6 +99,7 @@ class PowerRecorder:
                 when the next one is asked for.
         """
         self._walk.pass_to(self._span[1])
+        self._walk.close()
         for number, group in enumerate(self._walk.groups):
             spool = self._spools[number]
             yield Recorded(
