@@ -11,6 +11,7 @@ from analysis._straggler_middle import Number, Whole, known_median
 from analysis._straggler_scatter import (
     BLOCKS_FOR_ONE,
     LEAST_APART,
+    LEAST_BLOCKS,
     MOST_APART,
     OF_PAIRS,
 )
@@ -19,7 +20,7 @@ from analysis._straggler_stretches import EDGE
 #: Things to take at once.
 _AT_ONCE: Final = 512
 
-_NAMES: Final = ("blocks", "mean", "median", "sd", "scatter", "lag")
+_NAMES: Final = ("blocks", "mean", "median", "sd", "lag", "pair_sd", "pair_lag")
 
 
 def statistics_of(blocks: Blocks, tested: pl.DataFrame) -> pl.DataFrame:
@@ -58,26 +59,25 @@ def _statistics(log: Number) -> Number:
         squares = np.einsum("ij,ij->i", residual, residual)
         products = np.einsum("ij,ij->i", residual[:, :-1], residual[:, 1:])
         sd = np.sqrt(squares / np.where(count > 1, count - 1, np.nan))
-        about_mean = np.where(squares > 0, products / squares, 0)
-    near, far = _differences(log, count)
-    is_told = far > 0
-    ratio = np.divide(near, far, out=np.zeros_like(near), where=is_told)
-    scatter = np.where(is_told, far * OF_PAIRS, sd)
-    lag = np.where(is_told, 1 - ratio**2, about_mean)
-    return np.stack([count, mean, known_median(log), sd, scatter, lag], axis=1)
+        lag = np.where(squares > 0, products / squares, 0)
+    told = [count, mean, known_median(log), sd, lag, *_of_pairs(log, count)]
+    return np.stack(told, axis=1)
 
 
-def _differences(log: Number, count: Whole) -> tuple[Number, Number]:
-    """Return what blocks next to each other, and some apart, differ by. [1]
+def _of_pairs(log: Number, count: Whole) -> tuple[Number, Number]:
+    """Return the scatter of blocks and their lag, whatever their level does. [1]
 
-    NaN where there are too few blocks.
+    NaN where pairs do not tell.
     """
-    apart = np.minimum(count // BLOCKS_FOR_ONE, MOST_APART)
-    told = np.full((2, len(log)), np.nan)
-    for blocks in np.unique(apart[apart >= LEAST_APART]).tolist():
-        rows = apart == blocks
-        told[:, rows] = [_difference(log[rows], each) for each in (1, blocks)]
-    return told[0], told[1]
+    apart = (count // BLOCKS_FOR_ONE).clip(LEAST_APART, MOST_APART)
+    is_told = count >= LEAST_BLOCKS
+    near, far = np.full((2, len(log)), np.nan)
+    for blocks in np.unique(apart[is_told]).tolist():
+        rows = is_told & (apart == blocks)
+        near[rows] = _difference(log[rows], 1)
+        far[rows] = _difference(log[rows], blocks)
+    far[far == 0] = np.nan
+    return far * OF_PAIRS, 1 - (near / far) ** 2
 
 
 def _without_gaps(log: Number) -> Number:

@@ -10,30 +10,32 @@ from typing import Final
 
 import polars as pl
 
-from analysis.robust import MAD_TO_SD, lag_correlation
+from analysis.robust import MAD_TO_SD
 
 #: Blocks that a pair is apart at most: 80 steps. Steps that correlate by 0.9 have
 #: forgotten each other by then; what takes longer is a change of level.
 MOST_APART: Final = 8
 
-#: Blocks that a pair must be apart: with less of them the two are still alike.
+#: Blocks that a pair is apart at least: closer ones are still alike.
 LEAST_APART: Final = 3
 
-#: Blocks of a thing for each that a pair is apart: a change of level is between at most
-#: an eighth of all pairs, and a spell between a quarter, which medians forget.
-BLOCKS_FOR_ONE: Final = 8
+#: Blocks of a thing for each that a pair is apart, where that is between the two: a
+#: spell has its ends in a tenth of all pairs then, which medians forget.
+BLOCKS_FOR_ONE: Final = 20
+
+#: Blocks that a thing must have: of fewer the ends of a spell are in most pairs.
+LEAST_BLOCKS: Final = 24
 
 #: Standard deviation of free normal values over the median of what pairs differ by.
 OF_PAIRS: Final = MAD_TO_SD / 2**0.5
 
 
-def scatter_and_lag(log: pl.Expr) -> dict[str, pl.Expr]:
+def of_pairs(log: pl.Expr) -> dict[str, pl.Expr]:
     """Return aggregations of a thing's blocks in order: their scatter and correlation.
 
     Where `far` and `near` are the medians of what pairs some blocks apart and next to
     each other differ by, the variance is half the square of one, as of normal values,
-    and what one block tells of the next is 1 - near² / far². Of few blocks, or where
-    most far ones are equal, both are taken about the mean.
+    and what one block tells of the next is 1 - near² / far².
     Source: differences for autocovariance where the level jumps, Tecuapetla-Gómez and
     Munk, Scand. J. Statist. 44, 2017; medians of them, Chakar, Lebarbier, Lévy-Leduc
     and Robin, Bernoulli 23, 2017.
@@ -42,18 +44,17 @@ def scatter_and_lag(log: pl.Expr) -> dict[str, pl.Expr]:
         log: Logarithms of blocks.
 
     Returns:
-        `scatter`, the standard deviation about the level, and `lag`, the correlation
-        with the next block. [1]
+        `pair_sd`, the standard deviation about the level, and `pair_lag`, the
+        correlation with the next block; null of few blocks, and where most far ones
+        are equal. [1]
     """
-    apart = (pl.len().cast(pl.Int64) // BLOCKS_FOR_ONE).clip(upper_bound=MOST_APART)
+    count = pl.len().cast(pl.Int64)
+    apart = (count // BLOCKS_FOR_ONE).clip(LEAST_APART, MOST_APART)
     near, far = _difference(log, pl.lit(1)), _difference(log, apart)
-    is_told = (apart >= LEAST_APART) & (far > 0)
-    residual = log - log.mean()
-    about_mean = lag_correlation(residual, residual.shift(-1))
-    told = pl.when(is_told)
+    told = pl.when((count >= LEAST_BLOCKS) & (far > 0))
     return {
-        "scatter": told.then(far * OF_PAIRS).otherwise(log.std()),
-        "lag": told.then(1 - (near / far) ** 2).otherwise(about_mean),
+        "pair_sd": told.then(far * OF_PAIRS),
+        "pair_lag": told.then(1 - (near / far) ** 2),
     }
 
 
@@ -61,3 +62,12 @@ def _difference(log: pl.Expr, apart: pl.Expr) -> pl.Expr:
     """Return the median of what blocks that are so many apart differ by. [1]"""
     difference = (log - log.shift(apart)).abs()
     return difference.filter(difference.is_finite()).median()
+
+
+def typical(of_mean: str, of_pairs: str) -> pl.Expr:
+    """Return an aggregation: the scatter or correlation of typical things of a kind.
+
+    The smaller of two that are hardly ever too small: about means it is too large where
+    levels change, and of pairs where few tell of it.
+    """
+    return pl.min_horizontal(pl.col(of_mean, of_pairs).median())

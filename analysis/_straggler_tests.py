@@ -6,8 +6,8 @@ import numpy as np
 import polars as pl
 
 from analysis._straggler_limits import Limits
-from analysis._straggler_scatter import scatter_and_lag
-from analysis.robust import false_discovery_q, robust_sd, widening
+from analysis._straggler_scatter import of_pairs, typical
+from analysis.robust import false_discovery_q, lag_correlation, robust_sd, widening
 
 #: Blocks that a test needs: with fewer a t-test can hardly be significant.
 MIN_BLOCKS: Final = 3
@@ -45,8 +45,8 @@ def judge_statistics(things: pl.DataFrame, limits: Limits) -> pl.DataFrame:
 
     Args:
         things: Columns `thing`, `run_id`, `scope`, `scope_id`, `blocks`, and of their
-            logarithms `mean`, `median`, `sd` (about the mean), `scatter` (about a level
-            that may change) and `lag`, the correlation with the next.
+            logarithms `mean`, `median`, `sd` and `lag`, the correlation with the next,
+            about the mean; `pair_sd` and `pair_lag` about a level that may change.
         limits: What counts as slow.
     """
     known = _with_errors(things)
@@ -70,24 +70,26 @@ def judge_statistics(things: pl.DataFrame, limits: Limits) -> pl.DataFrame:
 
 
 def _statistics(blocks: pl.DataFrame) -> pl.DataFrame:
-    """Return mean, median, sd, scatter and lag of each thing's logarithms. [1]"""
+    """Return mean, median, scatter and lag of each thing's logarithms. [1]"""
     log = pl.col("log")
     ordered = blocks.sort("thing", "place").with_columns(log=pl.col("ratio").log())
+    residual = log - log.mean()
     return ordered.group_by("thing", *_KIND, "scope_id").agg(
         blocks=pl.len().cast(pl.Int64),
         mean=log.mean(),
         median=log.median(),
         sd=log.std(),
-        **scatter_and_lag(log),
+        lag=lag_correlation(residual, residual.shift(-1)),
+        **of_pairs(log),
     )
 
 
 def _with_errors(things: pl.DataFrame) -> pl.DataFrame:
     """Add the error of each thing's mean, and the scatter of blocks of its kind. [1]"""
-    wider = widening(pl.col("lag").median()).over(_KIND)
+    wider = widening(typical("lag", "pair_lag")).over(_KIND)
     return things.with_columns(
         error=pl.col("sd") / pl.col("blocks").sqrt() * wider,
-        block_sd=pl.col("scatter").median().over(_KIND) * wider,
+        block_sd=typical("sd", "pair_sd").over(_KIND) * wider,
         widening=wider,
     )
 

@@ -8,7 +8,7 @@ from scipy.signal import lfilter
 from analysis._straggler_day_blocks import Blocks
 from analysis._straggler_day_stats import statistics_of
 from analysis._straggler_limits import Limits
-from analysis._straggler_scatter import scatter_and_lag
+from analysis._straggler_scatter import of_pairs
 from analysis._straggler_tests import judge
 from analysis.straggler_days import StragglerDaysSpells
 from analysis.stragglers import StragglerRanks, find_stragglers
@@ -28,14 +28,14 @@ def blocks(things: int, count: int, lag: float, seed: int) -> Times:
     return series
 
 
-def told(series: Times) -> tuple[float, float]:
-    """The typical scatter and lag of things."""
+def told(series: Times) -> tuple[float | None, float | None]:
+    """The typical scatter and lag of things, by pairs of blocks."""
     things, count = series.shape
     rows = pl.DataFrame(
         {"thing": np.repeat(np.arange(things), count), "log": series.ravel()}
     )
-    of_things = rows.group_by("thing").agg(**scatter_and_lag(pl.col("log")))
-    scatter, lag = of_things.select(pl.col("scatter", "lag").median()).row(0)
+    of_things = rows.group_by("thing").agg(**of_pairs(pl.col("log")))
+    scatter, lag = of_things.select(pl.col("pair_sd", "pair_lag").median()).row(0)
     return scatter, lag
 
 
@@ -52,26 +52,34 @@ def test_levels_that_change_hardly_count(lag: float) -> None:
     series = blocks(400, 400, lag, 2)
     series[:, 100:300] += np.log(1.2)
     series += 0.01 * np.sin(np.arange(400) / 400 * 2 * np.pi)
-    # THEN a twenty-fifth of pairs is too far apart; about means all blocks would be
+    # THEN an end of the spell is in one of 25 pairs; about the mean it is in them all
     scatter, found_lag = told(series)
     assert scatter == pytest.approx(0.01, rel=0.1)
     assert found_lag == pytest.approx(lag, abs=0.1)
 
 
-def test_of_few_blocks_both_are_about_the_mean() -> None:
-    # deviations 3 -1 -1 -1 over and over: squares 12, products -3 -3 + 1 + 1 of four
-    series = np.array([[3.0, -1, -1, -1] * 2])
+def test_pairs_of_a_drawn_series() -> None:
+    # 0 1 2 0 1 2 ...: the next differs by 1, 1 and 2; three on is the same, four not
+    series = np.tile([0.0, 1, 2], 27)[None, :80]
     scatter, lag = told(series)
-    assert scatter == pytest.approx(np.sqrt(24 / 7))
-    assert lag == pytest.approx((-3 + 1 + 1 - 3 - 3 + 1 + 1) / 24)
+    assert scatter == pytest.approx(1.4826 / np.sqrt(2))
+    assert lag == 0
 
 
-def test_of_blocks_that_hardly_ever_differ_both_are_about_the_mean() -> None:
-    series = np.zeros((1, 100))
-    series[0, 50] = 1
-    scatter, lag = told(series)
-    assert scatter == pytest.approx(np.sqrt(0.99 / 99))
-    assert lag == pytest.approx((-2 * 0.01 * 0.99 + 97 * 0.01**2) / 0.99)
+@pytest.mark.parametrize("count", [23, 40])
+def test_pairs_that_cannot_tell(count: int) -> None:
+    # too few; or three blocks on all is the same
+    series = np.tile([0.0, 1, 2], 27)[None, :count]
+    assert told(series) == (None, None)
+
+
+def ranks(count: int) -> pl.DataFrame:
+    """Ranks that are tested."""
+    numbers = pl.Series("thing", range(count), dtype=pl.UInt32)
+    names = [f"rank {rank}" for rank in range(count)]
+    return pl.DataFrame([numbers]).with_columns(
+        pl.Series("scope_id", names), run_id=pl.lit("run"), scope=pl.lit("gpu")
+    )
 
 
 @pytest.mark.parametrize("count", [3, 23, 24, 40, 64, 300])
@@ -81,33 +89,46 @@ def test_days_tell_the_same_of_things_with_gaps(count: int) -> None:
     values[:5, count // 3 : count // 2] *= 1.1
     values[5:15][draw.random((10, count)) < 0.3] = np.nan
     values[15] = 1
-    things = pl.DataFrame(
-        {
-            "thing": pl.Series(range(40), dtype=pl.UInt32),
-            "run_id": "run",
-            "scope": "gpu",
-            "scope_id": [f"rank {rank}" for rank in range(40)],
-        }
-    )
+    things = ranks(40)
     day = statistics_of(Blocks(pl.DataFrame(), values), things)
     thing, place = np.nonzero(~np.isnan(values))
     ratio = values[thing, place].astype(np.float64)
     rows = pl.DataFrame(
         {"thing": pl.Series(thing, dtype=pl.UInt32), "place": place, "ratio": ratio}
     )
-    kept = ["thing", "blocks", "mean", "median", "sd"]
-    judged = judge(rows, things, Limits()).select(*kept, "scatter", "lag")
+    kept = ["thing", "blocks", "mean", "median", "sd", "lag", "pair_sd", "pair_lag"]
+    judged = judge(rows, things, Limits()).select(kept)
     several = day.filter(pl.col("blocks") >= 3).select(judged.columns)
     assert judged.height >= 30
-    assert several.to_numpy() == pytest.approx(judged.to_numpy(), rel=1e-9, abs=1e-12)
+    assert several.to_numpy() == pytest.approx(
+        judged.to_numpy(), rel=1e-9, abs=1e-12, nan_ok=True
+    )
+    assert judged["pair_sd"].is_null().all() == (count < 24)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_errors_are_never_wider_than_those_about_the_mean(seed: int) -> None:
+    ratio = np.exp(blocks(16, 40, 0.2 * seed, seed))
+    thing, place = np.indices(ratio.shape)
+    rows = pl.DataFrame(
+        {
+            "thing": pl.Series(thing.ravel(), dtype=pl.UInt32),
+            "place": place.ravel(),
+            "ratio": ratio.ravel(),
+        }
+    )
+    judged = judge(rows, ranks(16), Limits())
+    lag = np.clip(np.median(judged["lag"].to_numpy()), 0, 0.9)
+    about_mean = np.median(judged["sd"].to_numpy()) * np.sqrt((1 + lag) / (1 - lag))
+    assert 0 < judged["block_sd"][0] <= about_mean * (1 + 1e-12)
 
 
 def once_slow(work: Times, slowdown: float, seed: int) -> list[tuple[str, int, int]]:
     """Make half of the ranks slow once each, for a third to half of all steps."""
-    steps, ranks = work.shape
+    steps, fleet = work.shape
     draw = np.random.default_rng([seed, 9])
     spells = []
-    for rank in draw.choice(ranks, ranks // 2, replace=False):
+    for rank in draw.choice(fleet, fleet // 2, replace=False):
         length = int(draw.integers(steps // 3, steps // 2))
         first = int(draw.integers(0, steps - length))
         work[first : first + length, rank] *= slowdown
