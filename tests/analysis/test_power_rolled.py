@@ -10,7 +10,7 @@ from typing import Final
 import polars as pl
 import polars.selectors as cs
 import pytest
-from hypothesis import given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
@@ -80,7 +80,7 @@ def both(
     reason="of some draws an hour is not cut where a run began to hold a device: its"
     " energy is shared by time, up to 2 % off; the cause is not found yet",
 )
-@settings(max_examples=examples(60))
+@settings(max_examples=examples(60), phases=(Phase.explicit, Phase.generate))
 @given(clusters([name for name in ODDITIES if name not in COUNTED]))
 def test_energy_is_that_of_the_samples(cluster: Cluster) -> None:
     assert_energy(*both(energy.ANALYSIS, cluster, Energy))
