@@ -15,6 +15,7 @@ from tests.truth.generated import (
     assert_stops,
     assert_stragglers,
     is_to_be_found,
+    judged,
     made_files,
 )
 
@@ -135,3 +136,54 @@ def test_on_a_healthy_fleet_nothing_is_found(tmp_path: Path) -> None:
     assert truth["faults"] == []
     for table in ("straggler_ranks", "interruptions", "hangs", "lemon_nodes"):
         assert rows_of(lake, f"SELECT * FROM {table}").is_empty(), table
+
+
+#: 16 ranks of two hosts in 1,080 steps of 80 s.
+FEW = """
+seed = 33
+run_id = "few"
+[fleet]
+hosts = 2
+spares = 1
+[layout]
+tp = 2
+dp = 8
+[model]
+tokens_per_step = 3_932_160
+[schedule]
+step_s = 80.0
+checkpoint_every = 20
+checkpoint_s = 2.0
+"""
+
+#: Half of them are slow once: rank, first step, steps and how bad.
+ONCE_SLOW = (
+    (1, 20, 350, 1.07),
+    (2, 120, 420, 1.09),
+    (4, 230, 301, 1.062),
+    (7, 330, 460, 1.2),
+    (8, 430, 350, 1.08),
+    (10, 520, 330, 1.15),
+    (13, 600, 301, 1.1),
+    (14, 160, 340, 1.25),
+)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("by_day", [False, True])
+def test_half_of_few_ranks_are_found_slow_once(tmp_path: Path, by_day: bool) -> None:
+    if by_day:
+        (tmp_path / "gpuledger.toml").write_text("by_day_rows = 0\n")
+    faults = "".join(
+        f'[[faults]]\nkind = "slow_gpu"\nrank = {rank}\nfrom_step = {first}\n'
+        f"steps = {steps}\nseverity = {severity}\n"
+        for rank, first, steps, severity in ONCE_SLOW
+    )
+    scenario = parse_scenario((FEW + faults).encode(), "few.toml")
+    lake, truth = judged(scenario, tmp_path, "parquet", 300.0)
+    assert sum(map(is_to_be_found, truth["faults"])) == len(ONCE_SLOW)
+    assert_stragglers(lake, truth)
+    rows = rows_of(lake, "SELECT rank, first_step, last_step FROM straggler_ranks")
+    assert sorted(rows.rows()) == sorted(
+        (rank, first, first + steps - 1) for rank, first, steps, _ in ONCE_SLOW
+    )
