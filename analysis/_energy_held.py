@@ -4,43 +4,14 @@ from typing import Final
 
 import polars as pl
 
-from analysis._analysis import Frames
-from analysis._energy_names import names_of, of_cluster
+from analysis._energy_fleet import Fleet
+from analysis._energy_names import of_cluster
 from analysis._energy_windows import disjoint, held_windows
 from analysis._host_names import spelled_alike
-from analysis.allocations import Allocations
-from analysis.gpus import Gpus
 
 _ATTEMPT: Final = ("run_id", "attempt")
 
-_SEAT: Final = (*_ATTEMPT, "rank", "host", "gpu_uuid", "cluster")
-
 _SPAN: Final = ("device", "from_ns", "to_ns", "is_shared", "is_assumed")
-
-
-def seats(frames: Frames) -> pl.DataFrame:
-    """Return what tells the GPUs of ranks by name: a long history has millions.
-
-    Args:
-        frames: The tables.
-
-    Returns:
-        The columns of Gpus that `held_gpus` and `held_nodes` look at.
-    """
-    return frames[Gpus].select(*_SEAT, "local_rank", "pci_address").collect()
-
-
-def holds(frames: Frames) -> pl.DataFrame:
-    """Return what was held when, as far as power is concerned.
-
-    Args:
-        frames: The tables.
-
-    Returns:
-        The columns of Allocations that power is held against.
-    """
-    held = frames[Allocations].select(*_SEAT, "slot", "role", "from_ns", "to_ns")
-    return held.collect()
 
 
 def held_gpus(
@@ -48,6 +19,7 @@ def held_gpus(
     gpus: pl.DataFrame,
     attempts: pl.DataFrame,
     devices: pl.DataFrame,
+    fleet: Fleet | None = None,
 ) -> pl.DataFrame:
     """Return when attempts held the GPUs that were sampled.
 
@@ -56,12 +28,13 @@ def held_gpus(
         gpus: Rows of Gpus.
         attempts: Rows of Attempts.
         devices: Rows of `devices_of`.
+        fleet: As `held_windows` takes it.
 
     Returns:
         `run_id`, `attempt`, `device`, `from_ns`, `to_ns`, `is_shared`, `is_assumed`. A
         GPU that is held for a restart counts to the attempt before.
     """
-    held = held_windows(allocations, gpus, devices).filter("counts")
+    held = held_windows(allocations, gpus, devices, fleet).filter("counts")
     starts = attempts.select("run_id", "attempt", _start="start_ns").sort("_start")
     placed = held.sort("from_ns").join_asof(
         starts,
@@ -77,7 +50,10 @@ def held_gpus(
 
 
 def held_nodes(
-    allocations: pl.DataFrame, gpus: pl.DataFrame, devices: pl.DataFrame
+    allocations: pl.DataFrame,
+    gpus: pl.DataFrame,
+    devices: pl.DataFrame,
+    fleet: Fleet | None = None,
 ) -> pl.DataFrame:
     """Return when attempts held the nodes whose supply was sampled.
 
@@ -85,12 +61,14 @@ def held_nodes(
         allocations: Rows of Allocations.
         gpus: Rows of Gpus.
         devices: Rows of `devices_of`, of nodes.
+        fleet: As `held_windows` takes it.
 
     Returns:
         The columns of `held_gpus`. Time of two runs on a node goes to the first.
     """
-    known = of_cluster(allocations.drop_nulls(["host", "attempt"]), devices)
-    alike = spelled_alike(known.lazy(), names_of(gpus, devices)).collect()
+    whole = fleet or Fleet.of(allocations, gpus, devices)
+    known = of_cluster(allocations.drop_nulls(["host", "attempt"]), whole.devices)
+    alike = spelled_alike(known.lazy(), whole.names.lazy()).collect()
     spans = alike.group_by(*_ATTEMPT, "host")
     held = spans.agg(pl.col("from_ns").min(), pl.col("to_ns").max())
     labels = held.select(_ATTEMPT).unique().sort(_ATTEMPT).with_row_index("window")

@@ -13,6 +13,9 @@ _GLOBAL: Final = (
     r"|^0x[0-9a-f]{16}$"
 )
 
+#: What follows the identity of a device whose node its file does not tell.
+OF_FILE: Final = r" of .*$"
+
 #: A UUID that was blanked out, which all devices share.
 _BLANK: Final = r"^(?:[A-Z]+-)?0{8}(?:-0{4}){3}-0{12}$"
 

@@ -21,9 +21,10 @@ def paid_time(run: RunEnergy) -> pl.DataFrame:
         `run_id`, `attempt` (null: all of it), `level`, `from_ns`, `to_ns`, `held_ns`,
         `expected_count`, `productive_held_ns`, `steps` and `tokens`.
     """
-    gpus = run.allocations.with_columns(_name="slot")
+    held = run.holdings.allocations
+    gpus = held.with_columns(_name="slot")
     nodes = (
-        run.allocations.drop_nulls(["host", "attempt"])
+        held.drop_nulls(["host", "attempt"])
         .group_by(*_ATTEMPT, _name="host")
         .agg(pl.col("from_ns").min(), pl.col("to_ns").max())
     )
@@ -36,7 +37,7 @@ def paid_time(run: RunEnergy) -> pl.DataFrame:
 
 
 def _totals(
-    held: pl.DataFrame, working: pl.DataFrame, kept: pl.DataFrame
+    held: pl.LazyFrame, working: pl.LazyFrame, kept: pl.DataFrame
 ) -> pl.DataFrame:
     in_steps = _inside(working, kept)
     of_attempts = [
@@ -47,25 +48,27 @@ def _totals(
     return pl.concat([named, whole.select(named.columns)])
 
 
-def _inside(working: pl.DataFrame, kept: pl.DataFrame) -> pl.DataFrame:
+def _inside(working: pl.LazyFrame, kept: pl.DataFrame) -> pl.DataFrame:
     """Return the time of all that works in the spans of kept steps of an attempt."""
     spans = kept.select(*_ATTEMPT, _from="from_ns", _to="to_ns")
     # ranks of an attempt are held together: spans of each of them would be many
     alike = working.group_by(*_ATTEMPT, "from_ns", "to_ns").agg(_holds=pl.len())
-    both = alike.join(spans, on=_ATTEMPT)
+    both = alike.collect(engine="streaming").join(spans, on=_ATTEMPT)
     shared = pl.min_horizontal("to_ns", "_to") - pl.max_horizontal("from_ns", "_from")
     held = shared.clip(0) * pl.col("_holds").cast(pl.Int64)
     return both.select(*_ATTEMPT, productive_held_ns=held)
 
 
 def _with_steps(
-    held: pl.DataFrame, in_steps: pl.DataFrame, kept: pl.DataFrame, key: list[str]
+    held: pl.LazyFrame, in_steps: pl.DataFrame, kept: pl.DataFrame, key: list[str]
 ) -> pl.DataFrame:
     most = held.group_by(*_ATTEMPT).agg(expected=pl.col("_name").n_unique())
-    expected = most.group_by(key).agg(expected_count=pl.col("expected").max())
-    totals = held.group_by(key).agg(
+    counts = most.group_by(key).agg(expected_count=pl.col("expected").max())
+    expected = counts.collect(engine="streaming")
+    spans = held.group_by(key).agg(
         pl.col("from_ns").min(), pl.col("to_ns").max(), held_ns=_LENGTH.sum()
     )
+    totals = spans.collect(engine="streaming")
     steps = kept.group_by(key).agg(
         pl.col("steps").sum(),
         tokens=pl.when(pl.col("tokens").null_count() == 0).then(pl.col("tokens").sum()),

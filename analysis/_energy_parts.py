@@ -27,19 +27,19 @@ def sampled_parts(
     """
     samples = frames[PowerSamples]
     of_level = samples.filter(PowerSamples.level.col.is_in(levels))
-    devices = devices_of(of_level, run.gpus)
-    if devices.is_empty():
-        return
-    held = run.held(devices, levels[0] if len(levels) == 1 else "gpu_board")
-    labels = labels_of(held)
-    for chunk in chunks(devices.join(held, on="device", how="semi").sort("device")):
-        read = samples_of(of_level, chunk)
-        mine = held.join(chunk.select("device"), on="device", how="semi")
-        measured = integrate(read, windows_of(mine, labels), run.bridges)
-        productive = integrate(
-            read, windows_of(within(mine, run.kept), labels), run.bridges
-        )
-        yield of_devices(measured, productive, levels).join(labels, on="window")
+    devices = devices_of(of_level, run.holdings.gpus)
+    fleet = run.holdings.fleet(devices)
+    for some in run.holdings.lots(devices):
+        held = run.held(fleet, some, levels[0] if len(levels) == 1 else "gpu_board")
+        labels = labels_of(held)
+        for chunk in chunks(some.join(held, on="device", how="semi").sort("device")):
+            read = samples_of(of_level, chunk)
+            mine = held.join(chunk.select("device"), on="device", how="semi")
+            measured = integrate(read, windows_of(mine, labels), run.bridges)
+            productive = integrate(
+                read, windows_of(within(mine, run.kept), labels), run.bridges
+            )
+            yield of_devices(measured, productive, levels).join(labels, on="window")
 
 
 def labels_of(held: pl.DataFrame) -> pl.DataFrame:

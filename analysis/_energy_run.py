@@ -6,7 +6,8 @@ from typing import Final, Self
 import polars as pl
 
 from analysis._analysis import Frames
-from analysis._energy_held import held_gpus, held_nodes, holds, seats
+from analysis._energy_fleet import Fleet
+from analysis._energy_holdings import Holdings
 from analysis._energy_segments import Bridges
 from analysis._energy_steps import kept_spans, step_windows
 from analysis._step_rollup_log import spanned_steps
@@ -21,16 +22,12 @@ class RunEnergy:
     """What energy is held against.
 
     Attributes:
-        allocations: Rows of Allocations.
-        gpus: Rows of Gpus.
-        attempts: Rows of Attempts.
+        holdings: Who held what.
         kept: Spans of kept steps, as `kept_spans` gives them.
         bridges: Which silences are bridged.
     """
 
-    allocations: pl.DataFrame
-    gpus: pl.DataFrame
-    attempts: pl.DataFrame
+    holdings: Holdings
     kept: pl.DataFrame
     bridges: Bridges
 
@@ -39,15 +36,13 @@ class RunEnergy:
         """Take what is held against energy from the lake."""
         steps = step_windows(spanned_steps(frames), frames[Attempts])
         return cls(
-            holds(frames),
-            seats(frames),
-            frames[Attempts].collect(),
+            Holdings.of(frames, frames[Attempts].collect()),
             kept_spans(steps),
             bridges,
         )
 
-    def held(self, devices: pl.DataFrame, level: str) -> pl.DataFrame:
-        """Return when attempts held devices of a level."""
+    def held(self, fleet: Fleet, some: pl.DataFrame, level: str) -> pl.DataFrame:
+        """Return when attempts held some devices of a level."""
         if level == NODE:
-            return held_nodes(self.allocations, self.gpus, devices)
-        return held_gpus(self.allocations, self.gpus, self.attempts, devices)
+            return self.holdings.of_nodes(fleet, some)
+        return self.holdings.of_gpus(fleet, some)

@@ -4,7 +4,8 @@ from typing import Final
 
 import polars as pl
 
-from analysis._energy_names import is_global, names_of, of_cluster
+from analysis._energy_fleet import Fleet
+from analysis._energy_names import OF_FILE, is_global, of_cluster
 from analysis._energy_places import places_held
 from analysis._host_names import spelled_alike
 from analysis.gpus import Gpus
@@ -17,15 +18,15 @@ DEVICE: Final = ("cluster", "host", "gpu_uuid")
 #: a device by it name it.
 _ADDRESS: Final = r"([0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2})(?:\.[0-9a-f])?$"
 
-#: What follows the identity of a device whose node its file does not tell.
-OF_FILE: Final = r" of .*$"
-
 #: Columns of a window; `window` is the run, null where nobody held the device.
 _WINDOW: Final = ("device", "window", "from_ns", "to_ns", "is_shared", "is_assumed")
 
 
 def held_windows(
-    allocations: pl.DataFrame, gpus: pl.DataFrame, devices: pl.DataFrame
+    allocations: pl.DataFrame,
+    gpus: pl.DataFrame,
+    devices: pl.DataFrame,
+    fleet: Fleet | None = None,
 ) -> pl.DataFrame:
     """Return when runs held the devices that were sampled.
 
@@ -37,6 +38,8 @@ def held_windows(
         allocations: Rows of Allocations.
         gpus: Rows of Gpus, which tell positions and addresses.
         devices: Rows of `devices_of`.
+        fleet: All that was sampled, where `devices` are some of it; then rows that are
+            near none of these may lack.
 
     Returns:
         `device`, `window` (the run), `from_ns`, `to_ns`, `is_shared` (another run held
@@ -46,31 +49,34 @@ def held_windows(
         of which none is known: runs hold none of them.
     """
     places, spans = places_held(allocations, gpus)
-    names_of_hosts = names_of(gpus, devices)
-    told = spelled_alike(of_cluster(places, devices).lazy(), names_of_hosts).collect()
+    whole = fleet or Fleet.of(allocations, gpus, devices)
+    told = spelled_alike(
+        of_cluster(places, whole.devices).lazy(), whole.names.lazy()
+    ).collect()
     names = [
         Gpus.gpu_uuid.col,
         phrase("pci:{}", Gpus.pci_address.col.str.to_lowercase().str.extract(_ADDRESS)),
         phrase("index:{}", "local_rank"),
     ]
     matched = pl.concat(
-        _match(told.with_columns(_name=name), devices, tier)
+        _match(told.with_columns(_name=name), whole, tier)
         for tier, name in enumerate(names)
     )
     best = matched.with_columns(
         counts=pl.col("_tier") == pl.col("_tier").min().over("_w")
     )
-    return disjoint(spans.join(best, on="_w").drop("_w", "_tier"))
+    mine = best.join(devices.select("device"), on="device", how="semi")
+    return disjoint(spans.join(mine, on="_w").drop("_w", "_tier"))
 
 
-def _match(told: pl.DataFrame, devices: pl.DataFrame, tier: int) -> pl.DataFrame:
+def _match(told: pl.DataFrame, fleet: Fleet, tier: int) -> pl.DataFrame:
     """Pair places with the devices of their name; a UUID needs no host."""
-    hosts = told["host"].drop_nulls().unique()
-    sole = hosts[0] if hosts.len() == 1 else None
-    named = devices.with_columns(_name=pl.col("gpu_uuid").str.replace(OF_FILE, ""))
+    named = fleet.devices.with_columns(
+        _name=pl.col("gpu_uuid").str.replace(OF_FILE, "")
+    )
     placed = named.sort("cluster", "_name", "first_ns").with_columns(
         _placed=pl.when(pl.col("host").is_not_null() | ~_is_twofold()).then(
-            pl.col("host").fill_null(pl.lit(sole, pl.String))
+            pl.col("host").fill_null(pl.lit(fleet.sole_host, pl.String))
         )
     )
     pairs = told.drop_nulls("_name").join(

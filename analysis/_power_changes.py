@@ -7,27 +7,11 @@ import polars as pl
 
 from analysis._analysis import Frames
 from analysis._energy_chunks import devices_of
-from analysis._energy_held import held_gpus
+from analysis._energy_holdings import Holdings
 from analysis._energy_segments import Bridges
 from analysis._power_grid import Changes, changes
 from analysis._power_sensor import sensors
 from ingest.tables import PowerSamples
-
-
-class Holding(NamedTuple):
-    """Rows of Allocations, Gpus and Attempts: who held what."""
-
-    allocations: pl.DataFrame
-    gpus: pl.DataFrame
-    attempts: pl.DataFrame
-
-    def held(self, devices: pl.DataFrame) -> pl.DataFrame:
-        """Return when attempts held devices.
-
-        Args:
-            devices: Rows of `devices_of`.
-        """
-        return held_gpus(self.allocations, self.gpus, self.attempts, devices)
 
 
 class Seen(NamedTuple):
@@ -41,21 +25,21 @@ class Seen(NamedTuple):
 
 
 def sampled_changes(
-    frames: Frames, holding: Holding, levels: Sequence[str], bridges: Bridges
+    frames: Frames, holdings: Holdings, levels: Sequence[str], bridges: Bridges
 ) -> Seen | None:
     """Return the changes of runs whose samples are there, None where none are.
 
     Args:
         frames: Samples of power.
-        holding: Who held what.
+        holdings: Who held what.
         levels: Levels of one GPU.
         bridges: Which silences of a sensor are bridged.
     """
     samples = frames[PowerSamples].filter(PowerSamples.level.col.is_in(levels))
-    devices = devices_of(samples, holding.gpus)
+    devices = devices_of(samples, holdings.gpus)
     if devices.is_empty():
         return None
-    held = holding.held(devices)
+    held = holdings.of_gpus(holdings.fleet(devices), devices)
     if held.is_empty():
         return None
     told = sensors(samples, held, devices).with_columns(aged_ns="grid_ns")

@@ -25,12 +25,12 @@ class Condensed:
 
     Attributes:
         devices: Rows of `devices_of`.
-        days: Rows of PowerDays with `device`, sorted by device and time.
+        days: Rows of PowerDays, of the levels.
         hours: Rows of PowerHours, of the columns that are looked at.
     """
 
     devices: pl.DataFrame
-    days: pl.DataFrame
+    days: pl.LazyFrame
     hours: pl.LazyFrame
 
     @classmethod
@@ -45,39 +45,56 @@ class Condensed:
 
         Args:
             frames: The tables.
-            gpus: Rows of Gpus.
+            gpus: `cluster`, `host` and `gpu_uuid` of Gpus.
             levels: Levels.
             columns: What of hours is looked at, beside whose they are and when.
         """
         among = PowerDays.level.col.is_in(levels)
-        days = frames[PowerDays].filter(among).collect()
+        days = frames[PowerDays].filter(among)
         told = days.group_by(DEVICE).agg(
             pl.col("first_ns").min(),
             pl.col("last_ns").max(),
             samples=pl.col("samples_count").sum(),
         )
-        devices = numbered(told, gpus)
+        devices = numbered(told.collect(engine="streaming"), gpus)
         hours = frames[PowerHours].filter(PowerHours.level.col.is_in(levels))
         seen = hours.select(*DEVICE, "level", "from_ns", "to_ns", *columns)
-        return cls(devices, one_spelling(_named(days, devices)), seen)
+        return cls(devices, days, seen)
 
     @property
     def is_empty(self) -> bool:
         """Whether nothing was condensed."""
         return self.devices.is_empty()
 
-    def lots(self, held: pl.DataFrame | None = None) -> Iterator["Lot"]:
+    def days_of(self, some: pl.DataFrame) -> pl.DataFrame:
+        """Return the days of devices.
+
+        Args:
+            some: Rows of `devices`.
+
+        Returns:
+            Rows of PowerDays with `device`, sorted by device and time.
+        """
+        seen = some.select("device", "seen").explode("seen").unnest("seen")
+        mine = self.days.join(seen.lazy(), on=DEVICE, nulls_equal=True)
+        days = mine.collect(engine="streaming")
+        return one_spelling(days.sort("device", "first_ns", *DEVICE))
+
+    def lots(
+        self, some: pl.DataFrame, held: pl.DataFrame | None = None
+    ) -> Iterator["Lot"]:
         """Yield devices in lots that fit into memory.
 
         Args:
+            some: Rows of `devices`.
             held: Only of devices that are in it, where it is given.
         """
-        mine = self.devices
+        mine = some
         if held is not None:
-            mine = mine.join(held, on="device", how="semi").sort("device")
+            mine = some.join(held, on="device", how="semi").sort("device")
         sized = mine.with_columns(pl.col("samples") // _SAMPLES_OF_A_ROW)
         for chunk in chunks(sized):
-            days = self.days.join(chunk.select("device"), on="device", how="semi")
+            days = self.days_of(chunk)
             yield Lot(chunk, days, hours_of(self.hours, days))
 
 
@@ -113,12 +130,6 @@ class Lot:
 
 def _day(column: str) -> pl.Expr:
     return pl.col(column) // _DAY_NS
-
-
-def _named(days: pl.DataFrame, devices: pl.DataFrame) -> pl.DataFrame:
-    seen = devices.select("device", "seen").explode("seen").unnest("seen")
-    joined = days.join(seen, on=DEVICE, nulls_equal=True)
-    return joined.sort("device", "first_ns", *DEVICE)
 
 
 def one_spelling(days: pl.DataFrame) -> pl.DataFrame:

@@ -1,18 +1,19 @@
 """Sensors of runs and changes of their power, where samples were condensed."""
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, NamedTuple, Self
 
 import polars as pl
 
 from analysis._analysis import Frames
+from analysis._energy_holdings import Holdings
 from analysis._energy_segments import CEILING_W, Bridges
-from analysis._power_changes import Holding, Seen
+from analysis._power_changes import Seen
 from analysis._power_grid import Changes, expected_changes
 from analysis._power_held import MW
-from analysis._power_roll_fleet import Grids, grid_of_kind
-from analysis._power_rolled import Condensed, placed_hours
-from analysis._power_rolled_fleet import fleet_power
+from analysis._power_roll_fleet import NOTHING, Fleet, Grids, grid_of_kind
+from analysis._power_rolled import Condensed, Lot, placed_hours
+from analysis._power_rolled_fleet import days_together, grids_kept, nights_together
 from analysis._power_sensor import COLUMN, picked_of, sensors_of
 
 _POINT: Final = ("run_id", "point")
@@ -24,25 +25,25 @@ _OF_PEAKS: Final = tuple(
 
 
 def condensed_changes(
-    frames: Frames, holding: Holding, levels: Sequence[str], bridges: Bridges
+    frames: Frames, holdings: Holdings, levels: Sequence[str], bridges: Bridges
 ) -> Seen | None:
     """Return the changes of runs whose samples were condensed, None where none were.
 
     Args:
         frames: Hours and days of power, and the fleet's.
-        holding: Who held what.
+        holdings: Who held what.
         levels: Levels of one GPU.
         bridges: Which silences of a sensor are bridged.
     """
-    condensed = Condensed.of(frames, holding.gpus, levels, _OF_PEAKS)
+    condensed = Condensed.of(frames, holdings.gpus, levels, _OF_PEAKS)
     if condensed.is_empty:
         return None
-    held = holding.held(condensed.devices)
-    if held.is_empty():
+    grids = grids_kept(frames)
+    found = _Found.of(condensed, holdings, bridges, grids)
+    if found is None:
         return None
-    fleet, grids = fleet_power(frames, condensed, held, bridges)
-    told = _as_kept(_sensors(condensed, held), grids)
-    wanted = held.join(told, on="run_id")
+    fleet = days_together(frames).plus(found.nights)
+    told = _as_kept(_sensors(condensed, found.holds), grids)
     points = fleet.points.filter(pl.col("level").is_in(levels)).join(
         told, on=["run_id", "semantics"]
     )
@@ -56,27 +57,79 @@ def condensed_changes(
         expected=pl.lit(0, pl.Int64),
     )
     columns = [*_POINT, "power_mw", "covered", "expected"]
-    every = pl.concat(
-        [events.select(columns), *(e.select(columns) for e in expected_changes(wanted))]
-    )
+    every = pl.concat([events.select(columns), *_expected(found.edges, told, columns)])
     sensors = told.select("run_id", "semantics")
     ages = fleet.ages.join(sensors, on=["run_id", "semantics"])
     return Seen(
         told,
         Changes(
             every.group_by(_POINT).agg(pl.all().sum()).sort(_POINT),
-            _peaks(condensed, held, told),
+            _peaks(found.peaks, told),
             ages.select("run_id", "age_ns", "points", "readings"),
         ),
     )
 
 
+class _Found(NamedTuple):
+    """What devices tell of the runs that held them.
+
+    Attributes:
+        holds: `run_id`, `device`, and `from_ns` and `to_ns` of all its holds.
+        edges: `run_id`, `from_ns`, `to_ns` and `holds`, how many of those there are.
+        nights: Power between days.
+        peaks: Rows of `_peaks_of`.
+    """
+
+    holds: pl.DataFrame
+    edges: pl.DataFrame
+    nights: Fleet
+    peaks: pl.DataFrame
+
+    @classmethod
+    def of(
+        cls, condensed: Condensed, holdings: Holdings, bridges: Bridges, grids: Grids
+    ) -> Self | None:
+        """Look at devices, some at a time; None where no run held any."""
+        fleet = holdings.fleet(condensed.devices)
+        spans, edges, peaks, nights = [], [], [], NOTHING
+        for some in holdings.lots(condensed.devices):
+            held = holdings.of_gpus(fleet, some)
+            alike = held.group_by("run_id", "device")
+            spans.append(alike.agg(pl.col("from_ns").min(), pl.col("to_ns").max()))
+            edges.append(
+                held.group_by("run_id", "from_ns", "to_ns").agg(holds=pl.len())
+            )
+            for lot in condensed.lots(some, held):
+                mine = held.join(lot.devices, on="device", how="semi")
+                peaks.append(_peaks_of(lot, mine))
+                nights = nights.plus(nights_together(lot.days, mine, bridges, grids))
+        if not peaks:
+            return None
+        whole = [pl.concat(parts) for parts in (spans, edges, peaks)]
+        return cls(whole[0], whole[1], nights, whole[2])
+
+
+def _expected(
+    edges: pl.DataFrame, told: pl.DataFrame, columns: Sequence[str]
+) -> list[pl.DataFrame]:
+    """Return at which points runs begin and end to hold devices."""
+    alike = edges.group_by("run_id", "from_ns", "to_ns").agg(pl.col("holds").sum())
+    held = alike.join(told, on="run_id")
+    many = pl.col("expected") * held["holds"].cast(pl.Int64)
+    return [
+        one.with_columns(expected=many).select(columns)
+        for one in expected_changes(held)
+    ]
+
+
 def _sensors(condensed: Condensed, held: pl.DataFrame) -> pl.DataFrame:
     """Return what the sensors of runs are like, of days their middle."""
-    told = []
+    picked = picked_of(held)
+    mine = condensed.devices.join(picked, on="device", how="semi")
+    days, told = condensed.days_of(mine), []
     for semantics in COLUMN:
         span = pl.col(f"{semantics}_last_ns") - pl.col(f"{semantics}_first_ns")
-        known = condensed.days.drop_nulls(f"{semantics}_first_ns")
+        known = days.drop_nulls(f"{semantics}_first_ns")
         told.append(
             known.group_by("device").agg(
                 samples=pl.col(f"{semantics}_reads_count").sum(),
@@ -88,7 +141,7 @@ def _sensors(condensed: Condensed, held: pl.DataFrame) -> pl.DataFrame:
                 semantics=pl.lit(semantics).first(),
             )
         )
-    return sensors_of(picked_of(held), pl.concat(told))
+    return sensors_of(picked, pl.concat(told))
 
 
 def _as_kept(told: pl.DataFrame, grids: Grids) -> pl.DataFrame:
@@ -100,42 +153,37 @@ def _as_kept(told: pl.DataFrame, grids: Grids) -> pl.DataFrame:
     )
 
 
-def _peaks(
-    condensed: Condensed, held: pl.DataFrame, told: pl.DataFrame
-) -> pl.DataFrame:
+def _peaks_of(lot: Lot, held: pl.DataFrame) -> pl.DataFrame:
+    """Return the peak of each device in each run, by each kind of reading."""
+    placed = placed_hours(
+        lot.hours, held.select("device", "run_id", "from_ns", "to_ns")
+    )
+    believed = lot.days.group_by("device").agg(
+        ceiling_w=pl.col("ceiling_w").max().fill_null(CEILING_W)
+    )
+    highest = {
+        kind: pl.coalesce(*(pl.col(f"{kind}_{at}_w").max() for at in ("peak", "edge")))
+        for kind in COLUMN
+    }
+    found = placed.group_by("run_id", "device").agg(**highest)
+    return found.join(believed, on="device")
+
+
+def _peaks(peaks: pl.DataFrame, told: pl.DataFrame) -> pl.DataFrame:
     """Return the peaks of the devices of each run, added up."""
-    parts = []
-    semantics = told.select("run_id", "semantics")
-    for lot in condensed.lots(held):
-        mine = held.join(lot.devices, on="device", how="semi")
-        placed = placed_hours(
-            lot.hours, mine.select("device", "run_id", "from_ns", "to_ns")
-        ).join(semantics, on="run_id")
-        peak, edge = (
-            pl.when(pl.col("semantics") == "instant")
-            .then(f"instant_{name}_w")
-            .otherwise(f"average_{name}_w")
-            for name in ("peak", "edge")
-        )
-        believed = lot.days.group_by("device").agg(
-            ceiling_w=pl.col("ceiling_w").max().fill_null(CEILING_W)
-        )
-        parts.append(
-            placed.group_by("run_id", "device")
-            .agg(power_w=pl.coalesce(peak.max(), edge.max()))
-            .drop_nulls()
-            .join(believed, on="device")
-        )
+    is_instant = pl.col("semantics") == "instant"
+    power = pl.when(is_instant).then("instant").otherwise("average")
+    mine = (
+        peaks.join(told.select("run_id", "semantics"), on="run_id")
+        .select("run_id", "device", "ceiling_w", power_w=power)
+        .drop_nulls("power_w")
+    )
     milli = [
         (pl.col(name) * MW).round().cast(pl.Int64).sum() / MW
         for name in ("power_w", "ceiling_w")
     ]
-    return (
-        pl.concat(parts)
-        .group_by("run_id")
-        .agg(
-            peaks_w=milli[0],
-            ceiling_w=milli[1],
-            devices_count=pl.col("device").n_unique().cast(pl.Int64),
-        )
+    return mine.group_by("run_id").agg(
+        peaks_w=milli[0],
+        ceiling_w=milli[1],
+        devices_count=pl.col("device").n_unique().cast(pl.Int64),
     )

@@ -11,7 +11,6 @@ from analysis._power_held import MW
 from analysis._power_roll_columns import SHORT
 from analysis._power_roll_fleet import AGES, READING, SCHEMA, Fleet, Grids, fleet_of
 from analysis._power_roll_pieces import HOUR_NS
-from analysis._power_rolled import Condensed
 from analysis._power_rolled_nights import nights
 from analysis.fleet_power import FleetPower, FleetReadings
 
@@ -29,27 +28,26 @@ _SCALED: Final = {
 }
 
 
-def fleet_power(
-    frames: Frames, condensed: Condensed, held: pl.DataFrame, bridges: Bridges
-) -> tuple[Fleet, Grids]:
-    """Return the power of the devices of runs together, as changes.
+def grids_kept(frames: Frames) -> Grids:
+    """Return how far apart the points of days are, by kind of reading.
 
     Args:
         frames: The tables.
-        condensed: Devices whose samples were condensed.
-        held: `run_id`, `device`, `from_ns` and `to_ns`.
-        bridges: Which silences of sampled power are bridged.
+    """
+    told = frames[FleetPower].filter(pl.col("run_id").is_not_null())
+    spaced = told.group_by("semantics").agg(pl.col("grid_ns").max())
+    return dict(spaced.collect(engine="streaming").iter_rows())
 
-    Returns:
-        What was kept of days with what lies between them, and how far apart points are,
-        by kind of reading.
+
+def days_together(frames: Frames) -> Fleet:
+    """Return the power of the devices of runs together on days, as changes.
+
+    Args:
+        frames: The tables.
     """
     told = frames[FleetPower].filter(pl.col("run_id").is_not_null()).collect()
-    spaced = told.group_by("semantics").agg(pl.col("grid_ns").max())
-    grids: Grids = dict(spaced.iter_rows())
     aged = frames[FleetReadings].collect().rename({"readings_count": "readings"})
-    days = Fleet(_changes(told), aged.select(list(AGES)))
-    return days.plus(_nights(condensed, held, bridges, grids)), grids
+    return Fleet(_changes(told), aged.select(list(AGES)))
 
 
 def _changes(told: pl.DataFrame) -> pl.DataFrame:
@@ -75,16 +73,24 @@ def _changes(told: pl.DataFrame) -> pl.DataFrame:
     return both.with_columns(pl.col(sums).fill_null(0)).select(list(SCHEMA))
 
 
-def _nights(
-    condensed: Condensed, held: pl.DataFrame, bridges: Bridges, grids: Grids
+def nights_together(
+    days: pl.DataFrame, held: pl.DataFrame, bridges: Bridges, grids: Grids
 ) -> Fleet:
-    levels = condensed.days.select("device", "level").unique("device", keep="first")
+    """Return the power of some devices together between days, as changes.
+
+    Args:
+        days: Rows of PowerDays with `device`.
+        held: `run_id`, `device`, `from_ns` and `to_ns`.
+        bridges: Which silences of sampled power are bridged.
+        grids: How far apart points are.
+    """
+    levels = days.select("device", "level").unique("device", keep="first")
     spans = held.join(levels, on="device").select(
         "device", "level", "run_id", "from_ns", "to_ns"
     )
     readings = {}
     for method, column in METHODS.items():
-        between = nights(condensed.days, method, bridges)
+        between = nights(days, method, bridges)
         power = (pl.col("watts") * MW).round().cast(pl.Int64)
         readings[SHORT[column]] = between.with_columns(
             power_mw=power,

@@ -7,9 +7,9 @@ from typing import Final
 import polars as pl
 
 from analysis._analysis import Frames
-from analysis._energy_held import holds, seats
+from analysis._energy_holdings import Holdings
 from analysis._energy_segments import Bridges
-from analysis._power_changes import Holding, sampled_changes, together
+from analysis._power_changes import sampled_changes, together
 from analysis._power_grid import cluster_power
 from analysis._power_hold import Hold
 from analysis._power_ramps import Sensor
@@ -62,11 +62,10 @@ def runs_sampled(
         bridges: Which silences of a sensor are bridged.
         band_hz: Band that is watched where no run card tells. [Hz]
     """
-    allocations = holds(frames)
-    holding = Holding(allocations, seats(frames), frames[Attempts].collect())
+    holdings = Holdings.of(frames, frames[Attempts].collect())
     parts = [
-        sampled_changes(frames, holding, _LEVELS, bridges),
-        condensed_changes(frames, holding, _LEVELS, bridges),
+        sampled_changes(frames, holdings, _LEVELS, bridges),
+        condensed_changes(frames, holdings, _LEVELS, bridges),
     ]
     seen = [part for part in parts if part is not None]
     if not seen:
@@ -74,12 +73,14 @@ def runs_sampled(
     told, found = together(seen)
     steps = stepped(frames[StepTimings], frames[Attempts], spanned_steps(frames))
     cards = frames[RunCards].select("run_id", "power_band_low_hz", "power_band_high_hz")
-    ranks = allocations.group_by("run_id", "attempt").agg(n=pl.col("slot").n_unique())
+    ranks = holdings.allocations.group_by("run_id", "attempt").agg(
+        n=pl.col("slot").n_unique()
+    )
     expected = ranks.group_by("run_id").agg(expected_count=pl.col("n").max())
     rows = (
         told.join(found.peaks, on="run_id")
         .join(cards.collect(), on="run_id", how="left")
-        .join(expected, on="run_id", how="left")
+        .join(expected.collect(engine="streaming"), on="run_id", how="left")
         .sort("run_id")
     )
     for row in rows.iter_rows(named=True):

@@ -4,9 +4,8 @@ from typing import Final
 
 import polars as pl
 
-from analysis._energy_names import identity, is_global
+from analysis._energy_names import OF_FILE, identity, is_global
 from analysis._energy_segments import LEAST_LIMIT_W
-from analysis._energy_windows import OF_FILE
 from analysis._host_names import HOST, host_names, spelled_alike
 from analysis._straggler_cause_limits import CauseLimits
 from analysis._straggler_things import RANK

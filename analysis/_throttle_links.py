@@ -4,10 +4,9 @@ from typing import Final
 
 import polars as pl
 
-from analysis._energy_names import identity, is_global
-from analysis._energy_windows import OF_FILE
+from analysis._energy_names import OF_FILE, identity, is_global
 from analysis._straggler_power import gpu_keys
-from analysis.gpus import Gpus
+from analysis._straggler_things import RANK
 from ingest.phrases import phrase
 
 #: Causes of a slow rank, by what slowed its GPU; a low clock may be of any.
@@ -22,7 +21,7 @@ _BUS: Final = r"([0-9a-f]{2}:[0-9a-f]{2})(?:\.[0-9a-f])?$"
 
 
 def stragglers_of(
-    slow: pl.DataFrame, gpus: pl.DataFrame, devices: pl.DataFrame
+    slow: pl.DataFrame, gpus: pl.LazyFrame, devices: pl.DataFrame
 ) -> pl.DataFrame:
     """Return what slow spells of single GPUs cost, by device and cause.
 
@@ -44,7 +43,7 @@ def stragglers_of(
     single = slow.drop_nulls("rank").select(
         "run_id", "attempt", "rank", "slowdown_ratio", "lost_gpu_ns", _of="cause"
     )
-    seats = gpus.filter(Gpus.rank.col.is_not_null())
+    seats = gpus.join(single.lazy(), on=list(RANK), how="semi").collect()
     name = pl.col("gpu_uuid").str.replace(OF_FILE, "")
     bus = phrase("pci:{}", name.str.to_lowercase().str.extract(_BUS))
     known = devices.select(

@@ -8,10 +8,11 @@ from analysis._analysis import Analysis, Frames, Results, Thresholds
 from analysis._energy_bridges import THRESHOLDS, bridges_of
 from analysis._energy_choice import METHODS
 from analysis._energy_chunks import chunks, devices_of, samples_of
-from analysis._energy_held import holds, seats
+from analysis._energy_fleet import Fleet
+from analysis._energy_holdings import Holdings
 from analysis._energy_measure import integrate
 from analysis._energy_segments import Bridges
-from analysis._energy_windows import free_windows, held_windows, without_seams
+from analysis._energy_windows import free_windows, without_seams
 from analysis._power_rolled import Condensed
 from analysis._power_rolled_energy import OF_ENERGY, integrate_hours
 from analysis.allocations import Allocations
@@ -68,13 +69,15 @@ def _of_samples(frames: Frames, bridges: Bridges) -> pl.DataFrame:
     parts: list[pl.DataFrame] = [Energy.create_empty()]
     if samples.head(1).collect().is_empty():
         return parts[0]
-    gpus = seats(frames)
-    devices = devices_of(samples, gpus)
-    wanted = _windows(frames, gpus, devices)
-    for chunk in chunks(devices):
-        mine = wanted.join(chunk, on="device", how="semi")
-        measured = integrate(samples_of(samples, chunk), mine, bridges)
-        parts.append(_named(measured, chunk))
+    holdings = Holdings.of(frames)
+    devices = devices_of(samples, holdings.gpus)
+    fleet = holdings.fleet(devices)
+    for some in holdings.lots(devices):
+        wanted = _windows(holdings, fleet, some)
+        for chunk in chunks(some):
+            mine = wanted.join(chunk, on="device", how="semi")
+            measured = integrate(samples_of(samples, chunk), mine, bridges)
+            parts.append(_named(measured, chunk))
     return pl.concat(parts)
 
 
@@ -83,20 +86,22 @@ def _of_hours(frames: Frames, bridges: Bridges) -> pl.DataFrame:
     parts: list[pl.DataFrame] = [Energy.create_empty()]
     if frames[PowerDays].head(1).collect().is_empty():
         return parts[0]
-    gpus = seats(frames)
-    condensed = Condensed.of(frames, gpus, LEVELS, OF_ENERGY)
-    wanted = _windows(frames, gpus, condensed.devices)
-    for lot in condensed.lots():
-        mine = wanted.join(lot.devices, on="device", how="semi")
-        parts.append(_named(integrate_hours(lot, mine, bridges), lot.devices))
+    holdings = Holdings.of(frames)
+    condensed = Condensed.of(frames, holdings.gpus, LEVELS, OF_ENERGY)
+    fleet = holdings.fleet(condensed.devices)
+    for some in holdings.lots(condensed.devices):
+        wanted = _windows(holdings, fleet, some)
+        for lot in condensed.lots(some):
+            mine = wanted.join(lot.devices, on="device", how="semi")
+            parts.append(_named(integrate_hours(lot, mine, bridges), lot.devices))
     return pl.concat(parts)
 
 
-def _windows(frames: Frames, gpus: pl.DataFrame, devices: pl.DataFrame) -> pl.DataFrame:
-    """Return when runs held devices, and when nobody did."""
-    held = held_windows(holds(frames), gpus, devices)
+def _windows(holdings: Holdings, fleet: Fleet, some: pl.DataFrame) -> pl.DataFrame:
+    """Return when runs held some devices, and when nobody did."""
+    held = holdings.windows(fleet, some)
     counting = without_seams(held).filter("counts").drop("counts")
-    return pl.concat([counting, free_windows(held, devices)])
+    return pl.concat([counting, free_windows(held, some)])
 
 
 def _named(measured: pl.DataFrame, devices: pl.DataFrame) -> pl.DataFrame:

@@ -8,7 +8,7 @@ import polars as pl
 from analysis._analysis import Analysis, Frames, Results, Thresholds
 from analysis._energy_bridges import THRESHOLDS, bridges_of
 from analysis._energy_chunks import chunks, devices_of, samples_of
-from analysis._energy_held import held_gpus, holds, seats
+from analysis._energy_holdings import Holdings
 from analysis._energy_segments import Bridges
 from analysis._power_rolled import Condensed
 from analysis._power_rolled_slowed import OF_SLOWED, slowed_hours
@@ -67,9 +67,12 @@ class Throttling(Table):
 
 def measure_throttling(frames: Frames, thresholds: Thresholds) -> Results:
     """Measure how long each GPU of each run was slowed."""
-    gpus = seats(frames)
+    holdings = Holdings.of(frames, frames[Attempts].collect())
     bridges = bridges_of(thresholds)
-    parts = [*_of_samples(frames, gpus, bridges), *_of_hours(frames, gpus, bridges)]
+    parts = [
+        *_of_samples(frames, holdings, bridges),
+        *_of_hours(frames, holdings, bridges),
+    ]
     if not parts:
         return {Throttling: Throttling.create_empty()}
     devices = pl.concat([part.devices for part in parts])
@@ -78,7 +81,7 @@ def measure_throttling(frames: Frames, thresholds: Thresholds) -> Results:
         pl.concat([part.drawn.loads for part in parts]),
     )
     named = _with_victims(found, thresholds).join(devices, on="device")
-    slow = stragglers_of(frames[StragglerRanks].collect(), gpus, devices)
+    slow = stragglers_of(frames[StragglerRanks].collect(), frames[Gpus], devices)
     told = named.join(slow, on=["run_id", "device", "cause"], how="left").with_columns(
         is_straggler=pl.col("slowdown_ratio").is_not_null()
     )
@@ -93,33 +96,29 @@ class _Part(NamedTuple):
     drawn: Drawn
 
 
-def _held(frames: Frames, gpus: pl.DataFrame, devices: pl.DataFrame) -> pl.DataFrame:
-    return held_gpus(holds(frames), gpus, frames[Attempts].collect(), devices)
-
-
 def _of_samples(
-    frames: Frames, gpus: pl.DataFrame, bridges: Bridges
+    frames: Frames, holdings: Holdings, bridges: Bridges
 ) -> Iterator[_Part]:
     """Yield devices whose samples are there."""
     samples = frames[PowerSamples].filter(PowerSamples.level.col == "gpu_board")
-    devices = devices_of(samples, gpus)
-    if devices.is_empty():
-        return
-    held = _held(frames, gpus, devices)
-    mine = devices.join(held, on="device", how="semi").sort("device")
-    for chunk in chunks(mine):
-        yield _Part(chunk, throttled(samples_of(samples, chunk), held, bridges))
+    devices = devices_of(samples, holdings.gpus)
+    fleet = holdings.fleet(devices)
+    for some in holdings.lots(devices):
+        held = holdings.of_gpus(fleet, some)
+        mine = some.join(held, on="device", how="semi").sort("device")
+        for chunk in chunks(mine):
+            yield _Part(chunk, throttled(samples_of(samples, chunk), held, bridges))
 
 
-def _of_hours(frames: Frames, gpus: pl.DataFrame, bridges: Bridges) -> Iterator[_Part]:
+def _of_hours(frames: Frames, holdings: Holdings, bridges: Bridges) -> Iterator[_Part]:
     """Yield devices whose samples were condensed, under numbers of their own."""
-    condensed = Condensed.of(frames, gpus, ["gpu_board"], OF_SLOWED)
-    if condensed.is_empty:
-        return
-    held = _held(frames, gpus, condensed.devices)
-    for lot in condensed.lots(held):
-        drawn = slowed_hours(lot, held, bridges)
-        yield _Part(_apart(lot.devices), Drawn(*(_apart(rows) for rows in drawn)))
+    condensed = Condensed.of(frames, holdings.gpus, ["gpu_board"], OF_SLOWED)
+    fleet = holdings.fleet(condensed.devices)
+    for some in holdings.lots(condensed.devices):
+        held = holdings.of_gpus(fleet, some)
+        for lot in condensed.lots(some, held):
+            drawn = slowed_hours(lot, held, bridges)
+            yield _Part(_apart(lot.devices), Drawn(*(_apart(rows) for rows in drawn)))
 
 
 def _apart(rows: pl.DataFrame) -> pl.DataFrame:
