@@ -52,15 +52,7 @@ def sampled_windows(
         between `least_j` and `most_j`.
     """
     read = _copied(samples, windows)
-    pieces = windows.select(
-        device=pl.col("w").cast(pl.Int64),
-        window=pl.lit(0, pl.Int64),
-        from_ns="start_ns",
-        to_ns="end_ns",
-        is_shared=pl.lit(value=False),
-        is_assumed=pl.lit(value=False),
-    ).filter(pl.col("from_ns") < pl.col("to_ns"))
-    measured = integrate(read, pieces, bridges).join(
+    measured = integrate(read, as_devices(windows), bridges).join(
         read.select("device").unique(), on="device", how="semi"
     )
     return measured.select(
@@ -73,6 +65,23 @@ def sampled_windows(
         quality="quality",
         refresh_ns=pl.col("refresh_ns").cast(pl.Float64),
     )
+
+
+def as_devices(windows: pl.DataFrame) -> pl.DataFrame:
+    """Return windows as `integrate` takes them, each of a device of its own.
+
+    Args:
+        windows: Rows of EnergyWindows, with a number `w`.
+    """
+    spans = windows.select(
+        device=pl.col("w").cast(pl.Int64),
+        window=pl.lit(0, pl.Int64),
+        from_ns="start_ns",
+        to_ns="end_ns",
+        is_shared=pl.lit(value=False),
+        is_assumed=pl.lit(value=False),
+    )
+    return spans.filter(pl.col("from_ns") < pl.col("to_ns"))
 
 
 def _copied(samples: pl.LazyFrame, windows: pl.DataFrame) -> pl.DataFrame:

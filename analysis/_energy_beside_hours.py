@@ -4,7 +4,7 @@ from typing import Final
 
 import polars as pl
 
-from analysis._energy_beside import FOUND, NEAR, near_windows
+from analysis._energy_beside import FOUND, NEAR, as_devices, near_windows
 from analysis._energy_choice import METHODS
 from analysis._energy_segments import Bridges
 from analysis._power_roll_columns import SHORT
@@ -44,15 +44,7 @@ def condensed_windows(
     if mine.is_empty():
         return pl.DataFrame(schema=FOUND)
     told = one_spelling(mine.sort("device", "first_ns", "cluster", "host", "gpu_uuid"))
-    pieces = windows.select(
-        device=pl.col("w").cast(pl.Int64),
-        window=pl.lit(0, pl.Int64),
-        from_ns="start_ns",
-        to_ns="end_ns",
-        is_shared=pl.lit(value=False),
-        is_assumed=pl.lit(value=False),
-    ).filter(pl.col("from_ns") < pl.col("to_ns"))
-    known = pieces.join(told, on="device", how="semi")
+    known = as_devices(windows).join(told, on="device", how="semi")
     lot = Lot(known.select("device"), told, hours_of(hours, told))
     measured = integrate_hours(lot, known, bridges)
     within = measured.join(_slack(lot, measured), on=_KEY, how="left").with_columns(

@@ -13,7 +13,7 @@ from reports import _runs, _sql, _work_hours
 from reports._numbers import percent
 from reports._section import About, Chart, Scope
 from reports._texts import said_by
-from reports._words import name, plural
+from reports._words import name
 from reports._work_grid import Grid, grid_of
 
 #: Slowdown that the darkest colour stands for, at least: scatter must not look slow.
@@ -159,7 +159,7 @@ def _described(
     above = percent(slowest["work_ratio"] - 1)
     return Chart(
         name="stragglers-field",
-        title=f"Own work of {_each(grid)}, run {name(grid.run_id)}",
+        title=f"Own work of {grid.who}, run {name(grid.run_id)}",
         summary=f"A field of ranks over steps; the darkest cell is {who} from step"
         f" {slowest['from_step']}, {above} above the median.",
         spec=times.heat(_drawn(cells, grid, hosts), _TITLES, top),
@@ -171,26 +171,7 @@ def _described(
             height=str(grid.height),
         ),
         about=about,
-        sample=_sample(grid),
-    )
-
-
-def _each(grid: Grid) -> str:
-    if grid.height == 1:
-        return "each rank"
-    return f"ranks, the slowest of {grid.height} each"
-
-
-def _sample(grid: Grid) -> str:
-    rows = (
-        f"; a row is {grid.height} ranks, the slowest of them drawn"
-        if grid.height > 1
-        else ""
-    )
-    return (
-        f"{plural(grid.ranks, 'rank')}, {plural(grid.steps, 'step')}, a column is"
-        f" {plural(grid.width, 'step')}{rows}; the run on this page that"
-        " paid for the most GPU time"
+        sample=grid.sample,
     )
 
 

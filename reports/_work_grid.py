@@ -6,6 +6,8 @@ from typing import Final
 
 import polars as pl
 
+from reports._words import plural
+
 #: Most rows and columns: cells that are still seen on a phone.
 _MOST_ROWS: Final = 32
 _MOST_BINS: Final = 60
@@ -28,6 +30,27 @@ class Grid:
     steps: int
     height: int
     width: int
+
+    @property
+    def who(self) -> str:
+        """What a row is, in a title."""
+        if self.height == 1:
+            return "each rank"
+        return f"ranks, the slowest of {self.height} each"
+
+    @property
+    def sample(self) -> str:
+        """What is drawn, and how much of it a cell is."""
+        rows = (
+            f"; a row is {self.height} ranks, the slowest of them drawn"
+            if self.height > 1
+            else ""
+        )
+        return (
+            f"{plural(self.ranks, 'rank')}, {plural(self.steps, 'step')}, a column is"
+            f" {plural(self.width, 'step')}{rows}; the run on this page that"
+            " paid for the most GPU time"
+        )
 
 
 def grid_of(sizes: pl.DataFrame, order: Sequence[str]) -> Grid | None:

@@ -11,9 +11,8 @@ from collections.abc import Iterable, Iterator
 from typing import BinaryIO, Final
 
 from ingest.sources._source import Batch, Head, Reading, Source
-from ingest.sources._typed.parquet import MAGIC
 from ingest.sources._typed.shape import Shape
-from ingest.sources._typed.table import read_table, text_fits
+from ingest.sources._typed.table import read_table, table_fits
 from ingest.tables import Checkpoints, StepTimings
 
 #: Columns that every such table must have; a step may be empty.
@@ -37,9 +36,7 @@ _OF_STEPS: Final = frozenset(StepTimings.column_names()) - {*Checkpoints.column_
 
 def recognizes(head: Head) -> bool:
     """Return whether the file has the columns, and none of steps."""
-    if head.data.startswith(MAGIC):
-        return _fits(head.columns)
-    return text_fits(head, _fits)
+    return table_fits(head, _fits)
 
 
 def _fits(names: Iterable[str]) -> bool:

@@ -13,9 +13,8 @@ from collections.abc import Iterable, Iterator
 from typing import BinaryIO, Final
 
 from ingest.sources._source import Batch, Head, Reading, Source
-from ingest.sources._typed.parquet import MAGIC
 from ingest.sources._typed.shape import Shape
-from ingest.sources._typed.table import read_table, text_fits
+from ingest.sources._typed.table import read_table, table_fits
 from ingest.tables import DataReads, StepTimings
 
 #: Other names of the columns, each with one meaning only: `start` may be a time, and
@@ -63,9 +62,7 @@ _OF_STEPS: Final = frozenset({StepTimings.start_ns.name, StepTimings.duration_ns
 
 def recognizes(head: Head) -> bool:
     """Return whether the file has the columns, under any of their names."""
-    if head.data.startswith(MAGIC):
-        return _fits(head.columns)
-    return text_fits(head, _fits)
+    return table_fits(head, _fits)
 
 
 def _fits(names: Iterable[str]) -> bool:

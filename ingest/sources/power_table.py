@@ -13,9 +13,8 @@ from collections.abc import Iterator
 from typing import BinaryIO, Final
 
 from ingest.sources._source import Batch, Head, Reading, Source
-from ingest.sources._typed.parquet import MAGIC
 from ingest.sources._typed.shape import Shape
-from ingest.sources._typed.table import read_table, text_fits
+from ingest.sources._typed.table import read_table, table_fits
 from ingest.tables import PowerSamples
 
 #: Columns that every row must have.
@@ -52,9 +51,7 @@ POWER: Final = Shape(
 
 def recognizes(head: Head) -> bool:
     """Return whether the file has the columns."""
-    if head.data.startswith(MAGIC):
-        return POWER.fits(head.columns)
-    return text_fits(head, POWER.fits)
+    return table_fits(head, POWER.fits)
 
 
 def read(stream: BinaryIO, reading: Reading) -> Iterator[Batch]:

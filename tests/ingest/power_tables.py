@@ -1,10 +1,7 @@
 """Tables of power, written in three encodings."""
 
 import io
-import json
 from typing import Any
-
-import polars as pl
 
 from ingest import _rules
 from ingest.sources import Batch, power_table
@@ -14,27 +11,11 @@ from tests.ingest.readings import reading, refused
 #: An instant that no float64 holds. [ns]
 TIME = 1_700_000_000_123_456_789
 
-ENCODINGS = ("csv", "jsonl", "parquet")
 WATTS = "power_average_w"
 
 
 def read(data: bytes) -> list[Batch]:
     return list(power_table.read(io.BytesIO(data), reading()))
-
-
-def encode(written: list[dict[str, Any]], encoding: str) -> bytes:
-    if encoding == "jsonl":
-        return "".join(json.dumps(record) + "\n" for record in written).encode()
-    frame = pl.DataFrame(written, infer_schema_length=None)
-    if encoding == "csv":
-        return frame.write_csv().encode()
-    return parquet(frame)
-
-
-def parquet(frame: pl.DataFrame) -> bytes:
-    stream = io.BytesIO()
-    frame.write_parquet(stream)
-    return stream.getvalue()
 
 
 def sample(**fields: Any) -> dict[str, Any]:

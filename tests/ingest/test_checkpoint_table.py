@@ -1,35 +1,21 @@
 """Tables of checkpoints: three encodings, and what they are told from."""
 
 import io
-import json
 from pathlib import Path
 from typing import Any
 
-import polars as pl
 import pytest
 
 from ingest import _rules
 from ingest.errors import UnreadableFileError
 from ingest.sources import SOURCES, Batch, Head, checkpoint_table, step_table
 from ingest.tables import Checkpoints
+from tests.ingest.encoded import ENCODINGS, encode
 from tests.ingest.readings import held, reading, refused, repairs, rows
-
-ENCODINGS = ("csv", "jsonl", "parquet")
 
 
 def read(data: bytes) -> list[Batch]:
     return list(checkpoint_table.read(io.BytesIO(data), reading()))
-
-
-def encode(written: list[dict[str, Any]], encoding: str) -> bytes:
-    if encoding == "jsonl":
-        return "".join(json.dumps(record) + "\n" for record in written).encode()
-    frame = pl.DataFrame(written, infer_schema_length=None)
-    if encoding == "csv":
-        return frame.write_csv().encode()
-    stream = io.BytesIO()
-    frame.write_parquet(stream)
-    return stream.getvalue()
 
 
 def save(**fields: Any) -> dict[str, Any]:

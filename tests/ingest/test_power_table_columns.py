@@ -11,7 +11,8 @@ from ingest.errors import UnreadableFileError
 from ingest.sources import SOURCES, Head
 from ingest.tables import PowerSamples
 from tests.examples import examples
-from tests.ingest.power_tables import ENCODINGS, TIME, WATTS, encode, read, sample
+from tests.ingest.encoded import ENCODINGS, encode
+from tests.ingest.power_tables import TIME, WATTS, read, sample
 from tests.ingest.readings import held, repairs, rows
 
 

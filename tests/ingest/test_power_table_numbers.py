@@ -5,7 +5,8 @@ import pytest
 
 from ingest.errors import UnreadableFileError
 from ingest.tables import PowerSamples
-from tests.ingest.power_tables import TIME, WATTS, broken, encode, parquet, read, sample
+from tests.ingest.encoded import encode, parquet
+from tests.ingest.power_tables import TIME, WATTS, broken, read, sample
 from tests.ingest.readings import refused, rows
 
 

@@ -79,3 +79,9 @@ def sample(project: Path, once: Once, truths: dict[str, dict[str, Any]]) -> Samp
 def demo(once: Once, truths: dict[str, dict[str, Any]]) -> Demo:
     """The lake of the demonstration."""
     return Demo(*once("demo", "demo"), truths["pod16"], truths)
+
+
+@pytest.fixture
+def elsewhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A working folder with no settings but those that the test writes."""
+    monkeypatch.chdir(tmp_path)

@@ -14,7 +14,7 @@ from tests.truth.generated import (
     judged,
 )
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("elsewhere")]
 
 #: 128 ranks of 16 hosts for a day, 6 s a step.
 POD = """
@@ -88,11 +88,6 @@ length_s = 3_600
 
 def pod(faults: str) -> Scenario:
     return parse_scenario((POD + faults).encode(), "pod128.toml")
-
-
-@pytest.fixture(autouse=True)
-def _elsewhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.chdir(tmp_path)
 
 
 @pytest.mark.parametrize("form", ["raw", "parquet"])

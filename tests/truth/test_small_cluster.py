@@ -19,6 +19,8 @@ from tests.truth.generated import (
     made_files,
 )
 
+pytestmark = pytest.mark.usefixtures("elsewhere")
+
 #: 24 ranks of three hosts for a day, 10 s a step.
 SMALL = """
 seed = 32
@@ -103,11 +105,6 @@ length_s = 1_800
 
 def small(faults: str) -> Scenario:
     return parse_scenario((SMALL + faults).encode(), "small.toml")
-
-
-@pytest.fixture(autouse=True)
-def _elsewhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.chdir(tmp_path)
 
 
 def test_every_fault_is_found_with_its_place_and_cause(tmp_path: Path) -> None:

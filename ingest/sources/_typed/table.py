@@ -13,6 +13,13 @@ from ingest.sources._typed.shape import Shape
 from ingest.sources._typed.text import read_text
 
 
+def table_fits(head: Head, fits: Callable[[Iterable[str]], bool]) -> bool:
+    """Return whether the names of its columns fit, in whichever of its files."""
+    if head.data.startswith(MAGIC):
+        return fits(head.columns)
+    return text_fits(head, fits)
+
+
 def text_fits(head: Head, fits: Callable[[Iterable[str]], bool]) -> bool:
     """Return whether the names of a header, or of an object in the head, fit."""
     header = head.text.lstrip().partition("\n")[0]

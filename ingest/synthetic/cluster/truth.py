@@ -2,11 +2,11 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from datetime import UTC, datetime
 from typing import Any, Final
 
 import msgspec
 
+from ingest.synthetic.cluster._days import day_name
 from ingest.synthetic.cluster._truth_stops import host_of, interruptions, told
 from ingest.synthetic.cluster.accounts import (
     Accounts,
@@ -82,7 +82,7 @@ def _accounts(cluster: Cluster, booked: Iterable[Accounts]) -> dict[str, Any]:
 
 
 def _day(number: int) -> str:
-    return f"{datetime.fromtimestamp(number * DAY_NS // 10**9, UTC):%Y-%m-%d}"
+    return day_name(number * DAY_NS)
 
 
 def _faults(cluster: Cluster, slow: Mapping[int, Spell]) -> list[dict[str, Any]]:
