@@ -80,9 +80,12 @@ def _slack_of(parted: pl.DataFrame, short: str) -> pl.DataFrame:
     joules = pl.col(f"{short}_mj") / 1_000
     length = (pl.col("to_ns") - pl.col("from_ns")) / SECOND_NS
     inside, outside = (part * length for part in (pl.col("share"), 1 - pl.col("share")))
-    # between samples power is below the limit, and the counter sees it
     names = ("average_peak_w", "average_edge_w", "instant_peak_w", "instant_edge_w")
-    most_w = pl.max_horizontal(*names, "limit_w").fill_null(float("inf"))
+    limit_w = pl.col("limit_w")
+    if short == "counter":
+        # it sees what is drawn between samples, too: below the limit, if that is known
+        limit_w = limit_w.fill_null(float("inf"))
+    most_w = pl.max_horizontal(*names, limit_w).fill_null(float("inf"))
     told = joules * pl.col("share")
     return parted.group_by(_KEY).agg(
         below_j=(told - (joules - most_w * outside).clip(0)).clip(0).sum(),

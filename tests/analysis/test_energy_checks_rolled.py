@@ -80,6 +80,44 @@ def test_energy_lies_between_the_least_and_the_most(
     assert (found["energy_j"] <= found["most_j"]).all()
 
 
+@pytest.mark.parametrize("limit_w", [None, 700.0])
+def test_a_counter_sees_more_than_samples_do(limit_w: float | None) -> None:
+    # GIVEN samples of 400 W a minute apart, and 600 W in one of the minutes between
+    device = {"cluster": "pod", "host": "a", "gpu_uuid": "GPU-0", "level": "gpu_board"}
+    sample = device | {
+        "file_id": "f",
+        "time_quality": "exact",
+        "power_limit_w": limit_w,
+    }
+    watts = [400, 400, 400, 600, 400, 400]
+    at = [MIDNIGHT_NS + minute * 60 * SECOND_NS for minute in range(len(watts) + 1)]
+    counted = [10**8 + sum(watts[:minute]) * 60_000 for minute in range(len(at))]
+    power = [400.0 + minute % 2 for minute in range(len(at))]
+    told = zip(at, counted, power, strict=True)
+    samples = rows_of(
+        PowerSamples,
+        [
+            sample | {"time_ns": time, "energy_mj": mj, "power_average_w": average}
+            for time, mj, average in told
+        ],
+    )
+    # WHEN a window is that minute
+    window = device | {"window": "w", "start_ns": at[3], "end_ns": at[4]}
+    window |= {"duration_ns": at[4] - at[3], "time_quality": "exact", "energy_mj": 0}
+    windows = rows_of(EnergyWindows, [window]).with_row_index("w")
+    tables: dict[type[Table], pl.DataFrame] = {
+        table: rows_of(table, []) for table in (Allocations, Gpus, Attempts)
+    }
+    heavy = Cluster(samples, tables).heavy()
+    days, hours = heavy[PowerDays], heavy[PowerHours]
+    (found,) = condensed_windows(
+        days, hours, windows, bridges_of(THRESHOLDS)
+    ).to_dicts()
+    # THEN hours allow for it
+    assert found["method"] == "counter"
+    assert found["least_j"] <= 600 * 60 <= found["most_j"]
+
+
 @pytest.mark.thorough
 @settings(max_examples=examples(60))
 @given(checked(), st.sampled_from(TOLD))
