@@ -1,12 +1,12 @@
 """Two sides of a comparison: some runs, in some days."""
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
 import polars as pl
 
 from analysis._analysis import Frames
 from ingest.tables import Table
+from ingest.times import midnight_ns
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,18 +46,15 @@ class Side:
         """Return whether an instant counts."""
         counts = pl.lit(value=True)
         if self.since:
-            counts &= time_ns >= _start_ns(self.since)
-        return counts & (time_ns < _start_ns(self.until)) if self.until else counts
+            counts &= time_ns >= midnight_ns(self.since)
+        return counts & (time_ns < midnight_ns(self.until)) if self.until else counts
 
     def shared_ns(self, from_ns: pl.Expr, to_ns: pl.Expr) -> pl.Expr:
         """Return how much of a span counts. [ns]"""
         start = (
-            pl.max_horizontal(from_ns, _start_ns(self.since)) if self.since else from_ns
+            pl.max_horizontal(from_ns, midnight_ns(self.since))
+            if self.since
+            else from_ns
         )
-        end = pl.min_horizontal(to_ns, _start_ns(self.until)) if self.until else to_ns
+        end = pl.min_horizontal(to_ns, midnight_ns(self.until)) if self.until else to_ns
         return (end - start).clip(0)
-
-
-def _start_ns(day: str) -> int:
-    midnight = datetime.fromisoformat(day).replace(tzinfo=UTC)
-    return int(midnight.timestamp()) * 10**9

@@ -149,7 +149,7 @@ def of_method(
         is_above=no if is_counter else pl.col(f"{column}_above").any(),
     )
     sampling = segments.group_by("device").agg(
-        interval_ns=pl.col("length_ns").median(), reads=pl.len()
+        interval_ns=pl.col("spacing_ns").median(), reads=pl.len()
     )
     refreshed = refresh(samples, column)
     return (

@@ -25,11 +25,13 @@ LEAST_LIMIT_W: Final = 10.0
 COUNTER_LAG_NS: Final = 200_000_000
 
 #: Columns of segments. Power starts at `watts` and changes by `slope` each ns; both are
-#: zero in time that was not measured.
+#: zero in time that was not measured. `spacing_ns` is the time until the next sample of
+#: the same file.
 SEGMENT: Final = (
     "device",
     "time_ns",
     "length_ns",
+    "spacing_ns",
     "watts",
     "slope",
     "energy_j",
@@ -55,9 +57,15 @@ class Bridges:
     intervals: float
     ceiling_ns: int
 
-    def allowed(self, length: pl.Expr) -> pl.Expr:
-        """Return the longest silence of a device by those between its samples. [ns]"""
-        usual = (self.intervals * length.median().over("device")).clip(self.floor_ns)
+    def allowed(self, spacing: pl.Expr) -> pl.Expr:
+        """Return the longest silence of a device by what is between its samples. [ns]
+
+        Args:
+            spacing: Time until the next sample. Where several files tell a device, of
+                the same file: two that sample each half minute, three seconds apart,
+                tell no interval of three seconds.
+        """
+        usual = (self.intervals * spacing.median().over("device")).clip(self.floor_ns)
         return usual.clip(upper_bound=self.ceiling_ns)
 
 
@@ -86,14 +94,16 @@ def power_segments(
         The columns of SEGMENT, one row for each sample.
     """
     power = pl.col(column)
-    believed = samples.filter(power <= pl.col("ceiling_w"))
+    believed = _spaced(samples.filter(power <= pl.col("ceiling_w")))
     length, following = _until_next("time_ns"), _next(power)
-    is_near = (length <= bridges.allowed(length)).fill_null(value=False)
+    allowed = bridges.allowed(pl.col("spacing_ns"))
+    is_near = (length <= allowed).fill_null(value=False)
     is_measured = is_near & ~_is_apart()
     seconds = length / SECOND_NS
-    return believed.sort("device", "time_ns").select(
+    return believed.select(
         "device",
         "time_ns",
+        "spacing_ns",
         length_ns=length,
         watts=pl.when(is_measured).then(power).otherwise(0.0),
         slope=pl.when(is_measured).then((following - power) / length).otherwise(0.0),
@@ -122,7 +132,7 @@ def counter_segments(samples: pl.DataFrame) -> pl.DataFrame:
         The columns of SEGMENT, one row for each read.
     """
     counted = samples.drop_nulls("energy_mj").sort("device", "time_ns")
-    reads = counted.filter(~_is_spike())
+    reads = _spaced(counted.filter(~_is_spike()))
     length, shown = _until_next("time_ns"), _next(pl.col("energy_mj"))
     rise = shown - pl.col("energy_mj")
     is_apart = _is_apart() & length.is_not_null()
@@ -135,6 +145,7 @@ def counter_segments(samples: pl.DataFrame) -> pl.DataFrame:
     return reads.select(
         "device",
         "time_ns",
+        "spacing_ns",
         length_ns=length,
         watts=pl.when(is_measured).then(joules * SECOND_NS / length).otherwise(0.0),
         slope=pl.lit(0.0),
@@ -171,6 +182,22 @@ def _is_plausible(rise: pl.Expr, length: pl.Expr) -> pl.Expr:
     """Return whether a counter can have risen so far. [mJ, ns]"""
     most = pl.col("ceiling_w") * (length + COUNTER_LAG_NS) * 1_000 / SECOND_NS
     return ((rise >= 0) & (rise <= most)).fill_null(value=False)
+
+
+def _spaced(samples: pl.DataFrame) -> pl.DataFrame:
+    """Add the time until the next sample of the same file, or of the device's only."""
+    ordered = samples.sort("device", "time_ns")
+    length, file = _until_next("time_ns"), pl.col("file")
+    is_other = length.is_not_null() & file.ne_missing(file.shift(-1))
+    if not ordered.select(is_other.any()).item():
+        return ordered.with_columns(spacing_ns=length)
+    time = pl.col("time_ns")
+    of_file = (time.shift(-1) - time).over("device", "file")
+    # where each file has but one sample of a device, they tell its interval together
+    is_known = of_file.is_not_null().any().over("device")
+    return ordered.with_columns(
+        spacing_ns=pl.when(is_known).then(of_file).otherwise(length)
+    )
 
 
 def _until_next(column: str) -> pl.Expr:

@@ -45,7 +45,7 @@ def roll(day: Day, frames: Frames, thresholds: Thresholds) -> Results:
         frames: Who held what.
         thresholds: Which silences are bridged.
     """
-    bridges, holders = bridges_of(thresholds), Holders.of(frames)
+    bridges, holders = bridges_of(thresholds), Holders.of(day, frames)
     grids: Grids = {}
     crowd, parts, fleet = Crowd(), list[Part](), NOTHING
     for lot in ahead(_whole_lots(day, holders)):

@@ -57,14 +57,14 @@ def _of_method(
     column = METHODS[method]
     short, unit = SHORT[column], "mj" if method == "counter" else "w"
     values = marked.select("device", "time_ns", value=column)
-    read = segments.select("device", "time_ns", "length_ns").join(
+    read = segments.select("device", "time_ns", "spacing_ns").join(
         values, on=["device", "time_ns"], maintain_order="left"
     )
     edges = read.group_by("device").agg(
         **_edges(short, f"{short}_{{}}_ns", f"{short}_{{}}_{unit}", "value"),
         **{
             f"{short}_reads_count": pl.len().cast(pl.Int64),
-            f"{short}_interval_ns": pl.col("length_ns").median(),
+            f"{short}_interval_ns": pl.col("spacing_ns").median(),
         },
     )
     refreshed = refresh(marked, column).rename({"refresh_ns": f"{short}_refresh_ns"})

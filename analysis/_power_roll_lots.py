@@ -12,9 +12,11 @@ from analysis._energy_windows import DEVICE, free_windows
 from analysis._host_names import host_key
 from analysis._power_roll_fleet import Fleet
 from analysis._power_roll_pieces import pieces_of
+from analysis._rollup import Day
 from analysis.allocations import Allocations
 from analysis.attempts import Attempts
 from analysis.gpus import Gpus
+from ingest.times import midnight_ns
 
 #: Level of the supply of a node.
 NODE: Final = "node_ac"
@@ -69,19 +71,22 @@ class Holders(NamedTuple):
         allocations: Rows of Allocations, with MARKS.
         gpus: Rows of Gpus, with MARKS.
         attempts: Rows of Attempts.
+        from_ns: When the day begins.
     """
 
     allocations: pl.DataFrame
     gpus: pl.DataFrame
     attempts: pl.DataFrame
+    from_ns: int
 
     @classmethod
-    def of(cls, frames: Frames) -> Self:
+    def of(cls, day: Day, frames: Frames) -> Self:
         """Take them from the tables of the day."""
         return cls(
             _marked(frames[Allocations].collect()),
             _marked(frames[Gpus].collect()),
             frames[Attempts].collect(),
+            midnight_ns(day.day),
         )
 
     def held(self, devices: pl.DataFrame) -> pl.DataFrame:
@@ -91,7 +96,8 @@ class Holders(NamedTuple):
             devices: DEVICE, `level`, `first_ns`, `last_ns`, `samples` and `device`.
 
         Returns:
-            `run_id`, `device`, `from_ns` and `to_ns`, sorted by device and time.
+            `run_id`, `device`, `from_ns` and `to_ns` on the day, sorted by device and
+            time.
         """
         near = self._near(devices)
         parts = []
@@ -109,7 +115,8 @@ class Holders(NamedTuple):
                 else held_gpus(near.allocations, near.gpus, near.attempts, known)
             )
             parts.append(_of_rows(held, known, mine))
-        return pl.concat(parts).sort("device", "from_ns")
+        cut = pl.concat(parts).with_columns(pl.col("from_ns").clip(self.from_ns))
+        return cut.filter(pl.col("from_ns") < pl.col("to_ns")).sort("device", "from_ns")
 
     def _near(self, devices: pl.DataFrame) -> "Holders":
         """Leave what is of the hosts or GPUs of some devices, without marks."""
@@ -124,7 +131,7 @@ class Holders(NamedTuple):
         allocations, gpus = (
             frame.filter(wanted).drop(MARKS) for frame in (self.allocations, self.gpus)
         )
-        return Holders(allocations, gpus, self.attempts)
+        return self._replace(allocations=allocations, gpus=gpus)
 
 
 def _marked(rows: pl.DataFrame) -> pl.DataFrame:

@@ -15,6 +15,7 @@ from analysis.fleet_power import FleetPower, FleetReadings
 from analysis.power_days import PowerDays, XidChanges
 from analysis.power_hours import PowerHours
 from ingest.tables import Table
+from ingest.times import midnight_ns
 
 #: Digits of means and powers that are kept: sensors tell fewer.
 _DIGITS: Final = 3
@@ -72,7 +73,7 @@ def results(day: Day, parts: list[Part], fleet: Fleet, grids: Grids) -> Results:
         told[table] = pl.concat([table.create_empty(), *frames])
         frames.clear()
     owner = pl.lit(day.owner).alias("cluster")
-    start = _start_of(day)
+    start = midnight_ns(day.day)
     points = _points(fleet.points, grids).with_columns(owner)
     # at the end of the day no reading is in force, and nothing else is told of it
     told[FleetPower] = points.filter(pl.col("time_ns") < start + _DAY_NS)
@@ -89,12 +90,6 @@ def _sorted(rows: pl.DataFrame, table: type[Table]) -> pl.DataFrame:
     types = table.create_empty().schema
     named = rows.select(pl.col(name).cast(kind) for name, kind in types.items())
     return named.sort(table.key)
-
-
-def _start_of(day: Day) -> int:
-    """Return the time at which a day begins. [ns]"""
-    start = pl.Series([day.day]).str.to_datetime("%Y-%m-%d", time_unit="ns")
-    return int(start.cast(pl.Int64)[0])
 
 
 def _points(points: pl.DataFrame, grids: Grids) -> pl.DataFrame:

@@ -48,9 +48,9 @@ def paired(days: pl.DataFrame, short: str, is_counter: bool) -> pl.DataFrame:
     both = ordered.with_columns(following).drop_nulls("next_first_ns")
     length = pl.col("next_first_ns") - pl.col("time_ns")
     loose = pl.col("is_file_time") | pl.col("next_is_file_time")
-    return both.with_columns(length_ns=length, is_apart=loose).filter(
-        pl.col("length_ns") > 0
-    )
+    return both.with_columns(
+        length_ns=length, spacing_ns=length, is_apart=loose
+    ).filter(pl.col("length_ns") > 0)
 
 
 def _power(pairs: pl.DataFrame, bridges: Bridges) -> pl.DataFrame:

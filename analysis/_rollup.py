@@ -85,7 +85,7 @@ class Rollup:
         source: Table of raw rows.
         owner: Column by which its rows belong to a run or a cluster.
         inputs: Other tables it reads: raw ones as of the day, results of the owner as
-            far as they touch the day, their intervals cut to it.
+            far as they touch the day, their intervals cut at its end.
         outputs: Tables it fills, each with the owner's column.
         compute: The condensing: pure, one pass or few, bounded memory.
         thresholds: Every threshold that may be set, with its default.

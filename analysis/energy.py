@@ -127,7 +127,7 @@ def _with_skew(rows: pl.DataFrame, clocks: pl.LazyFrame) -> pl.DataFrame:
 
 ANALYSIS: Final = Analysis(
     name="energy",
-    version=6,
+    version=7,
     describes="How much electric energy each run took on each GPU.",
     inputs=(PowerSamples, PowerHours, PowerDays, Allocations, Gpus, ClockOffsets),
     needs=(PowerSamples, PowerHours),

@@ -158,7 +158,7 @@ def _compared(apart: float) -> dict[str, pl.Expr]:
 
 ANALYSIS: Final = Analysis(
     name="energy_checks",
-    version=3,
+    version=4,
     describes="Energy that programs measured, beside what samples of power say",
     inputs=(PowerSamples, PowerHours, PowerDays, EnergyWindows),
     needs=(EnergyWindows,),

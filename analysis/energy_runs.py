@@ -139,7 +139,7 @@ def _shares(least: float) -> dict[str, pl.Expr]:
 
 ANALYSIS: Final = Analysis(
     name="energy_runs",
-    version=4,
+    version=5,
     describes="How much energy each run took, for each step and each token",
     inputs=(
         PowerSamples,

@@ -19,6 +19,8 @@ class PowerHours(Table):
     * A read of the counter beside midnight that stands out is not held against the
       reads of the other day: up to three silences of that device are not measured.
       Between days whose times are those of files nothing is measured.
+    * Of two sources that tell a device beside each other, the one that does not count
+      of a day may tell its last read: it is counted, and parts the time to the next.
     * A row that a later window parts is shared by time.
     * How often a sensor tells something new is the middle of what its days tell.
     """

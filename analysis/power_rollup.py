@@ -15,7 +15,7 @@ from ingest.tables import PowerSamples
 
 ROLLUP: Final = Rollup(
     name="power_rollup",
-    version=1,
+    version=2,
     describes="Hours and edges of the days of each device, and the power of the fleet",
     source=PowerSamples,
     owner="cluster",

@@ -144,7 +144,7 @@ def _shape(run: Run, seen: Spectrum, steps: pl.DataFrame) -> pl.DataFrame:
 
 ANALYSIS: Final = Analysis(
     name="power_swings",
-    version=5,
+    version=6,
     describes="How the power of each run swings, and what of it the sensors can show",
     inputs=(
         PowerSamples,

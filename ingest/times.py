@@ -1,7 +1,7 @@
 """Naive time stamps, zones and exact nanoseconds."""
 
 import re
-from datetime import UTC, datetime, timedelta, timezone, tzinfo
+from datetime import UTC, date, datetime, time, timedelta, timezone, tzinfo
 from functools import cache
 from typing import Final, Literal
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -73,6 +73,16 @@ def naive_to_ns(
     offset = zone.utcoffset(None) or timedelta(0)
     shift = (offset.days * 86_400 + offset.seconds) * SECOND_NS
     return stamps.dt.epoch("ns") - shift
+
+
+def midnight_ns(day: str) -> int:
+    """Return when a UTC day, as YYYY-MM-DD, begins. [ns]
+
+    Raises:
+        ValueError: If the text is no day.
+    """
+    begin = datetime.combine(date.fromisoformat(day), time(), tzinfo=UTC)
+    return int(begin.timestamp()) * SECOND_NS
 
 
 def day_of(time_ns: pl.Expr) -> pl.Expr:

@@ -2,7 +2,6 @@
 
 import hashlib
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Final
 
 import polars as pl
@@ -13,7 +12,7 @@ from ingest.identity import identity_of
 from ingest.manifest import Part
 from ingest.staging import Place
 from ingest.tables import TABLES, Table
-from ingest.times import DAY_NS, SECOND_NS
+from ingest.times import DAY_NS, midnight_ns
 from pipeline._owners import may_have
 from pipeline._work import Work
 
@@ -86,16 +85,20 @@ def _parts_of_day(
 def _touching(
     rollup: Rollup, table: type[Table], place: Place, work: Work
 ) -> pl.LazyFrame:
-    """Return the rows of a table that are true on a day, cut to it."""
+    """Return the rows of a table that are true on a day, cut at its end.
+
+    So what goes on after it changes nothing. What began first counts where two hold one
+    thing: starts stay what they are.
+    """
     rows = _of_owner(work.frame_of(table), table, rollup.owner, place)
-    first = _midnight_ns(place.day)
+    first = midnight_ns(place.day)
     last = first + DAY_NS
     names = table.column_names()
     for begin, end in _INTERVALS:
         if begin in names and end in names:
             starts, ends = pl.col(begin), pl.col(end)
             is_near = (starts < last) & (ends >= first).fill_null(value=True)
-            cut = (pl.col(begin, end).clip(first, last),)
+            cut = ends.clip(upper_bound=last)
             rows = rows.filter(is_near.fill_null(value=True)).with_columns(cut)
             break
     return rows.select(rollup.reads.get(table, names))
@@ -107,11 +110,6 @@ def _of_owner(
     if owner not in table.column_names():
         return rows
     return rows.filter((pl.col(owner) == place.owner) | pl.col(owner).is_null())
-
-
-def _midnight_ns(day: str) -> int:
-    midnight = datetime.fromisoformat(day).replace(tzinfo=UTC)
-    return int(midnight.timestamp()) * SECOND_NS
 
 
 def _hash(rows: pl.DataFrame) -> str:

@@ -1,6 +1,6 @@
 """Hold what a user said against what the lake has: runs, days and layouts."""
 
-from datetime import UTC, date, datetime, time
+from datetime import UTC, datetime
 from typing import Any, Final
 
 import polars as pl
@@ -19,7 +19,7 @@ from ingest.tables import (
     StepTimings,
     Table,
 )
-from ingest.times import SECOND_NS
+from ingest.times import SECOND_NS, midnight_ns
 from pipeline._owners import sole_owner
 
 #: Tables that tell which runs there are.
@@ -49,7 +49,7 @@ def scope_of(
     """
     if run_id is None and since is None:
         return None
-    seen = _runs(lake, _midnight_ns(since) if since is not None else None)
+    seen = _runs(lake, _since_ns(since) if since is not None else None)
     if run_id is None:
         return seen
     if run_id not in _runs(lake, None):
@@ -59,14 +59,12 @@ def scope_of(
     return frozenset({run_id}) if since is None else seen & {run_id}
 
 
-def _midnight_ns(day: str) -> int:
+def _since_ns(day: str) -> int:
     try:
-        parsed = date.fromisoformat(day)
+        return midnight_ns(day)
     except ValueError as error:
         message = f"--since {day!r}: expected a day, as in 2026-05-01"
         raise SettingError(message) from error
-    midnight = datetime.combine(parsed, time(), tzinfo=UTC)
-    return int(midnight.timestamp()) * SECOND_NS
 
 
 def _runs(lake: Snapshot, since_ns: int | None) -> frozenset[str]:

@@ -26,8 +26,8 @@ MIDNIGHT_NS: Final = 20_000 * DAY_NS
 #: Time around it. [s]
 SPAN_S: Final = 2_400
 
-#: Columns that the tables of who held what are cut to a day by.
-EDGES: Final = ("from_ns", "to_ns", "start_ns", "end_ns")
+#: Columns between which rows of the tables of who held what are true.
+EDGES: Final = (("from_ns", "to_ns"), ("start_ns", "end_ns"))
 
 LEVELS: Final = ("gpu_board", "gpu_board", "gpu_board", "module", "node_ac")
 
@@ -64,8 +64,9 @@ class Cluster:
         first, last = day * DAY_NS, (day + 1) * DAY_NS
         told = {}
         for of, rows in self.tables.items():
-            edges = [name for name in rows.columns if name in EDGES]
-            told[of] = rows.with_columns(pl.col(edges).clip(first, last)).lazy()
+            begin, end = next(two for two in EDGES if two[0] in rows.columns)
+            near = rows.filter((pl.col(begin) < last) & (pl.col(end) >= first))
+            told[of] = near.with_columns(pl.col(end).clip(upper_bound=last)).lazy()
         name = str(pl.Series([first]).cast(pl.Datetime("ns")).dt.date()[0])
         held = held_day("pod", name, windows(samples))
         return ROLLUP.compute(held, Frames(told), ROLLUP.thresholds)
@@ -159,19 +160,23 @@ def _times(draw: st.DrawFn, interval: int) -> Times:
 
 
 def _holders(draw: st.DrawFn, samples: pl.DataFrame) -> dict[type[Table], pl.DataFrame]:
-    """Attempts of two runs, one after the other, each with most of the devices."""
+    """Attempts of two runs, one after the other or nearly, with most devices."""
     devices = samples.select("host", "gpu_uuid").unique().sort("host", "gpu_uuid")
     rows: list[Row] = []
     end = MIDNIGHT_NS + draw(st.integers(-SPAN_S, SPAN_S)) * SECOND_NS + SECOND_NS // 2
     for attempt in range(draw(st.integers(0, 4))):
-        start = end + draw(st.integers(0, 600)) * SECOND_NS
+        start = end + draw(st.integers(-300, 600)) * SECOND_NS
         end = start + draw(st.integers(1, SPAN_S)) * SECOND_NS
         held = {
             "run_id": draw(st.sampled_from(["r", "s"])),
             "attempt": attempt,
             "cluster": "pod",
             "role": "rank",
-            **dict(zip(EDGES, (start, end, start, end), strict=True)),
+            **{
+                name: at
+                for two in EDGES
+                for name, at in zip(two, (start, end), strict=True)
+            },
         }
         for slot, device in enumerate(devices.iter_rows(named=True)):
             if draw(st.integers(0, 9)):
