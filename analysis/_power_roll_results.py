@@ -82,14 +82,13 @@ def results(day: Day, parts: list[Part], fleet: Fleet, grids: Grids) -> Results:
         day_ns=pl.lit(start),
         readings_count="readings",
     )
-    return {table: _sorted(told.pop(table), table) for table in tuple(told)}
+    return {table: _columns(told.pop(table), table) for table in tuple(told)}
 
 
-def _sorted(rows: pl.DataFrame, table: type[Table]) -> pl.DataFrame:
-    """Return the columns of a table, in the order of its key."""
+def _columns(rows: pl.DataFrame, table: type[Table]) -> pl.DataFrame:
+    """Return the columns of a table; the lake sorts what it writes."""
     types = table.create_empty().schema
-    named = rows.select(pl.col(name).cast(kind) for name, kind in types.items())
-    return named.sort(table.key)
+    return rows.select(pl.col(name).cast(kind) for name, kind in types.items())
 
 
 def _points(points: pl.DataFrame, grids: Grids) -> pl.DataFrame:

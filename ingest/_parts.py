@@ -102,7 +102,7 @@ def write_rollup(
     """
     path = _new_path(table, place.day)
     _disk.make_folders([(root / path).parent])
-    part = _write_day(root, table, _Rows(path, place.day, frame.sort(table.key)))
+    part = _write_day(root, table, _Rows(path, place.day, in_order(frame, table.key)))
     return replace(part, kind="rollup", result_key=result_key, owner=place.owner)
 
 

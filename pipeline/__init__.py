@@ -3,6 +3,8 @@
 from importlib.util import find_spec
 from pathlib import Path
 
+from pipeline._memory import give_back
+
 
 def _refuse_impostors() -> None:
     """Fail early where a folder on PYTHONPATH hides one of the project's packages."""
@@ -19,3 +21,4 @@ def _refuse_impostors() -> None:
 
 
 _refuse_impostors()
+give_back()

@@ -7,6 +7,7 @@ from analysis import Analysis, Rollup
 from ingest.lake import Writer, snapshot
 from ingest.staging import Place
 from pipeline._days import rows_told
+from pipeline._memory import trim
 from pipeline._owners import ByDay
 from pipeline._pace import Pace
 from pipeline._work import Work
@@ -49,6 +50,7 @@ class _Due:
                 rolling.say(f"{name}: {line}")
 
         rows = rolling.condense(place, source, work, seen)
+        trim()
         self.done += 1
         left = f"{self.done} of {len(self.days)} days"
         rolling.say(f"{name}: {pace.told(rows, rows_told(source))}, {left}")

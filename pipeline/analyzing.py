@@ -15,6 +15,7 @@ from ingest.lake import Snapshot, Writer, snapshot
 from ingest.tables import RunCards, Table
 from pipeline._day_by_day import in_force, in_turn, run_together
 from pipeline._heavy import heavy_of
+from pipeline._memory import trim
 from pipeline._owners import ByDay
 from pipeline._work import RUN, Scope, Work
 from pipeline.checking import wrong_layouts
@@ -90,6 +91,7 @@ def analyze(
             skipped.append(analysis.name)
             continue
         _compute(analysis, thresholds, PARTIAL_KEY if scope else key, work)
+        trim()
         computed.append(analysis.name)
     if work.parts:
         writer.commit_results(work.parts)

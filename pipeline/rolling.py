@@ -131,12 +131,13 @@ class Rolling:
         """
         context = context_of(self.rollup, place, work)
         day, rows = opened(source, place.day, seen, self.jobs)
-        results = self.rollup.compute(day, context.frames, self.thresholds)
+        results = dict(self.rollup.compute(day, context.frames, self.thresholds))
         key = self._key(source, context)
         root = self.writer.root
         parts = []
         for table in self.rollup.outputs:
-            kept = table.validate(results[table], cast=True)
+            # taken out: what is written is not held while the next one is
+            kept = table.validate(results.pop(table), cast=True)
             parts.append(write_rollup(root, table, kept, place, key))
         gone = [(source.table, place.day)] if isinstance(source, GivenDay) else []
         self.writer.commit_rollups(parts, retired=gone)
