@@ -141,9 +141,8 @@ def _by_line(path: Path, ends: pl.Series, rows: pl.DataFrame) -> Times:
     if lines.is_empty():
         return Times()
     first = int(lines[_PLACE][0])
-    # a line without a time comes with the next that has one, the last ones at the end
-    marked = [ends[int(n) - 1] for n in lines[_PLACE]]
-    marked[-1] = ends[-1]
+    # lines without a time come with the one before: a scrape is named by its first
+    marked = [*(int(ends[int(n) - 2]) for n in lines[_PLACE][1:]), int(ends[-1])]
     times = lines[_TIME].cum_max().to_list()
     header = _start(path, ends[first - 2] if first > 1 else 0)
     return Times(_thinned(zip(marked, times, strict=True)), header, grows=True)

@@ -3,7 +3,7 @@
 import os
 import shutil
 import zlib
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -100,8 +100,8 @@ class Track:
     def _grow(self, due: int) -> None:
         self.target.parent.mkdir(parents=True, exist_ok=True)
         if self.is_renamed:
-            # the writer ends its line in the file that it has open
-            end = min(due, self._line_ended(self.place))
+            # the writer ends its line, or its scrape, in the file that it has open
+            end = min(due, self._ended(self.place))
             self._append(self._old(1), self.place, end)
             self.is_renamed = end == due
             if self.is_renamed:
@@ -111,14 +111,12 @@ class Track:
             self.target.write_bytes(self.times.header)
         self._append(self.target, self.place, due)
 
-    def _line_ended(self, place: int) -> int:
-        """Return the end of the line that a place is in; the place if it ends there."""
+    def _ended(self, place: int) -> int:
+        """Return where the lines end that were written at one time about a place."""
         if place == 0:
             return 0
-        with self.source.open("rb") as file:
-            file.seek(place - 1)
-            is_end = file.read(1) == b"\n"
-        return place if is_end else self._line_end(place)
+        marks = self.times.marks
+        return marks[bisect_left(marks, place, key=lambda mark: mark[0])][0]
 
     def _append(self, target: Path, begin: int, end: int) -> None:
         self.place = begin
