@@ -5,9 +5,9 @@ from typing import Final
 
 import polars as pl
 
+from analysis._energy_bridges import Bridges
 from analysis._energy_measure import integrate
 from analysis._energy_names import identity, is_global
-from analysis._energy_segments import Bridges
 from analysis._host_names import host_names, spelled_alike
 from ingest.tables import PowerSamples
 from ingest.times import SECOND_NS

@@ -5,8 +5,8 @@ from typing import Final
 import polars as pl
 
 from analysis._energy_beside import FOUND, NEAR, as_devices, near_windows
+from analysis._energy_bridges import Bridges
 from analysis._energy_choice import METHODS
-from analysis._energy_segments import Bridges
 from analysis._power_roll_columns import SHORT
 from analysis._power_roll_pieces import HOUR_NS
 from analysis._power_rolled import Lot, hours_of, one_spelling, placed_hours

@@ -1,9 +1,11 @@
 """Which silences of a sensor are bridged, as settings tell."""
 
+from dataclasses import dataclass
 from typing import Final
 
+import polars as pl
+
 from analysis._analysis import Thresholds
-from analysis._energy_segments import Bridges
 from ingest.times import SECOND_NS
 
 #: Longest silence that is bridged at any rate of sampling: samples of a second that
@@ -26,6 +28,32 @@ THRESHOLDS: Final = {
     "energy_gap_intervals": GAP_INTERVALS,
     "energy_gap_ceiling_s": GAP_CEILING_S,
 }
+
+
+@dataclass(frozen=True, slots=True)
+class Bridges:
+    """Which silences between two samples of power are bridged.
+
+    Attributes:
+        floor_ns: One up to it is never a gap, if not above the ceiling. [ns]
+        intervals: Nor is one of so many sampling intervals of the device. [1]
+        ceiling_ns: A longer one always is. [ns]
+    """
+
+    floor_ns: int
+    intervals: float
+    ceiling_ns: int
+
+    def allowed(self, spacing: pl.Expr) -> pl.Expr:
+        """Return the longest silence of a device by what is between its samples. [ns]
+
+        Args:
+            spacing: Time until the next sample. Where several files tell a device, of
+                the same file: two that sample each half minute, three seconds apart,
+                tell no interval of three seconds.
+        """
+        usual = (self.intervals * spacing.median().over("device")).clip(self.floor_ns)
+        return usual.clip(upper_bound=self.ceiling_ns)
 
 
 def bridges_of(thresholds: Thresholds) -> Bridges:

@@ -4,12 +4,13 @@ from typing import Final
 
 import polars as pl
 
+from analysis._energy_bridges import Bridges
 from analysis._energy_choice import METHODS, choose
 from analysis._energy_integral import integrate_segments
 from analysis._energy_quality import reasons
 from analysis._energy_refresh import refresh
 from analysis._energy_samples import mark_doubts, one_per_time
-from analysis._energy_segments import Bridges, counter_segments, power_segments
+from analysis._energy_segments import counter_segments, power_segments
 
 _KEY: Final = ("device", "window")
 

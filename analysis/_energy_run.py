@@ -6,9 +6,9 @@ from typing import Final, Self
 import polars as pl
 
 from analysis._analysis import Frames
+from analysis._energy_bridges import Bridges
 from analysis._energy_fleet import Fleet
 from analysis._energy_holdings import Holdings
-from analysis._energy_segments import Bridges
 from analysis._energy_steps import kept_spans, step_windows
 from analysis._step_rollup_log import spanned_steps
 from analysis.attempts import Attempts

@@ -1,10 +1,10 @@
 """Power between samples: what each source says of the time until the next sample."""
 
-from dataclasses import dataclass
 from typing import Final
 
 import polars as pl
 
+from analysis._energy_bridges import Bridges
 from ingest.tables import PowerSamples
 from ingest.times import SECOND_NS
 
@@ -43,32 +43,6 @@ SEGMENT: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Bridges:
-    """Which silences between two samples of power are bridged.
-
-    Attributes:
-        floor_ns: One up to it is never a gap, if not above the ceiling. [ns]
-        intervals: Nor is one of so many sampling intervals of the device. [1]
-        ceiling_ns: A longer one always is. [ns]
-    """
-
-    floor_ns: int
-    intervals: float
-    ceiling_ns: int
-
-    def allowed(self, spacing: pl.Expr) -> pl.Expr:
-        """Return the longest silence of a device by what is between its samples. [ns]
-
-        Args:
-            spacing: Time until the next sample. Where several files tell a device, of
-                the same file: two that sample each half minute, three seconds apart,
-                tell no interval of three seconds.
-        """
-        usual = (self.intervals * spacing.median().over("device")).clip(self.floor_ns)
-        return usual.clip(upper_bound=self.ceiling_ns)
-
-
 def ceiling() -> pl.Expr:
     """Return the highest power that a sample of a device is believed. [W]
 
@@ -94,7 +68,8 @@ def power_segments(
         The columns of SEGMENT, one row for each sample.
     """
     power = pl.col(column)
-    believed = _spaced(samples.filter(power <= pl.col("ceiling_w")))
+    ordered = samples.sort("device", "time_ns")
+    believed = _spaced(ordered.filter(power <= pl.col("ceiling_w")))
     length, following = _until_next("time_ns"), _next(power)
     allowed = bridges.allowed(pl.col("spacing_ns"))
     is_near = (length <= allowed).fill_null(value=False)
@@ -184,9 +159,12 @@ def _is_plausible(rise: pl.Expr, length: pl.Expr) -> pl.Expr:
     return ((rise >= 0) & (rise <= most)).fill_null(value=False)
 
 
-def _spaced(samples: pl.DataFrame) -> pl.DataFrame:
-    """Add the time until the next sample of the same file, or of the device's only."""
-    ordered = samples.sort("device", "time_ns")
+def _spaced(ordered: pl.DataFrame) -> pl.DataFrame:
+    """Add the time until the next sample of the same file, or of the device's only.
+
+    Args:
+        ordered: Samples, sorted by device and time.
+    """
     length, file = _until_next("time_ns"), pl.col("file")
     is_other = length.is_not_null() & file.ne_missing(file.shift(-1))
     if not ordered.select(is_other.any()).item():

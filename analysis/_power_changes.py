@@ -6,9 +6,9 @@ from typing import NamedTuple
 import polars as pl
 
 from analysis._analysis import Frames
+from analysis._energy_bridges import Bridges
 from analysis._energy_chunks import devices_of
 from analysis._energy_holdings import Holdings
-from analysis._energy_segments import Bridges
 from analysis._power_grid import Changes, changes
 from analysis._power_sensor import sensors
 from ingest.tables import PowerSamples

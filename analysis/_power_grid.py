@@ -6,8 +6,8 @@ from typing import Final
 
 import polars as pl
 
+from analysis._energy_bridges import Bridges
 from analysis._energy_chunks import chunks, samples_of
-from analysis._energy_segments import Bridges
 from analysis._power_held import MW, in_force
 from analysis._power_hold import ages
 

@@ -4,8 +4,9 @@ from typing import Final
 
 import polars as pl
 
+from analysis._energy_bridges import Bridges
 from analysis._energy_samples import one_per_time
-from analysis._energy_segments import Bridges, power_segments
+from analysis._energy_segments import power_segments
 from analysis._power_sensor import COLUMN
 
 #: Whole milliwatts: sums of them are exact, in whatever order.

@@ -4,9 +4,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from analysis._energy_bridges import Bridges
 from analysis._energy_choice import METHODS
 from analysis._energy_samples import STALE_SAMPLES
-from analysis._energy_segments import COUNTER_LAG_NS, Bridges
+from analysis._energy_segments import COUNTER_LAG_NS
 from analysis._power_roll_block import Block, Line, allowed
 from analysis._power_roll_columns import SHORT
 from analysis._straggler_cause_limits import LOADED

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from analysis._energy_segments import Bridges
+from analysis._energy_bridges import Bridges
 from ingest.times import SECOND_NS
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import polars as pl
 
+from analysis._energy_bridges import Bridges
 from analysis._energy_choice import METHODS
-from analysis._energy_segments import Bridges
 from analysis._power_held import MW
 from analysis._power_roll_block import Block, Line
 from analysis._power_roll_columns import SHORT

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import polars as pl
 
-from analysis._energy_segments import ABOVE_LIMIT, CEILING_W, LEAST_LIMIT_W, Bridges
+from analysis._energy_bridges import Bridges
+from analysis._energy_segments import ABOVE_LIMIT, CEILING_W, LEAST_LIMIT_W
 from analysis._power_roll_array_days import edges_of_day
 from analysis._power_roll_arrays import is_plain, loads, of_methods, slowed
 from analysis._power_roll_block import Block, Cuts

@@ -4,10 +4,11 @@ from typing import Final
 
 import polars as pl
 
+from analysis._energy_bridges import Bridges
 from analysis._energy_choice import METHODS
 from analysis._energy_measure import DOUBTS, of_method, place_samples, segments_of
 from analysis._energy_samples import mark_doubts, one_per_time
-from analysis._energy_segments import LEAST_LIMIT_W, Bridges
+from analysis._energy_segments import LEAST_LIMIT_W
 from analysis._power_roll_columns import OF_COUNTER, OF_METHOD, OF_POWER, SHORT
 from analysis._power_roll_days import days_of, xid_changes
 from analysis._power_roll_fleet import Grids, fleet_of, readings_of

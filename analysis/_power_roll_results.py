@@ -14,13 +14,13 @@ from analysis._rollup import Day
 from analysis.fleet_power import FleetPower, FleetReadings
 from analysis.power_days import PowerDays, XidChanges
 from analysis.power_hours import PowerHours
+from ingest._order import in_order
 from ingest.tables import Table
-from ingest.times import midnight_ns
+from ingest.times import DAY_NS, midnight_ns
 
 #: Digits of means and powers that are kept: sensors tell fewer.
 _DIGITS: Final = 3
 
-_DAY_NS: Final = 24 * HOUR_NS
 
 #: A part of what is kept, by table.
 Part = dict[type[Table], pl.DataFrame]
@@ -76,19 +76,20 @@ def results(day: Day, parts: list[Part], fleet: Fleet, grids: Grids) -> Results:
     start = midnight_ns(day.day)
     points = _points(fleet.points, grids).with_columns(owner)
     # at the end of the day no reading is in force, and nothing else is told of it
-    told[FleetPower] = points.filter(pl.col("time_ns") < start + _DAY_NS)
+    told[FleetPower] = points.filter(pl.col("time_ns") < start + DAY_NS)
     told[FleetReadings] = fleet.ages.with_columns(
         owner,
         day_ns=pl.lit(start),
         readings_count="readings",
     )
-    return {table: _columns(told.pop(table), table) for table in tuple(told)}
+    return {table: _sorted(told.pop(table), table) for table in tuple(told)}
 
 
-def _columns(rows: pl.DataFrame, table: type[Table]) -> pl.DataFrame:
-    """Return the columns of a table; the lake sorts what it writes."""
+def _sorted(rows: pl.DataFrame, table: type[Table]) -> pl.DataFrame:
+    """Return the columns of a table, in the order of its key."""
     types = table.create_empty().schema
-    return rows.select(pl.col(name).cast(kind) for name, kind in types.items())
+    named = rows.select(pl.col(name).cast(kind) for name, kind in types.items())
+    return in_order(named, table.key)
 
 
 def _points(points: pl.DataFrame, grids: Grids) -> pl.DataFrame:

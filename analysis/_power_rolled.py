@@ -9,14 +9,12 @@ import polars as pl
 from analysis._analysis import Frames
 from analysis._energy_chunks import chunks, numbered
 from analysis._energy_windows import DEVICE
-from analysis._power_roll_pieces import HOUR_NS
 from analysis.power_days import PowerDays
 from analysis.power_hours import PowerHours
+from ingest.times import DAY_NS
 
 #: Rows of hours that are worked on at once, in samples: an hour has a hundred or more.
 _SAMPLES_OF_A_ROW: Final = 100
-
-_DAY_NS: Final = 24 * HOUR_NS
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +127,7 @@ class Lot:
 
 
 def _day(column: str) -> pl.Expr:
-    return pl.col(column) // _DAY_NS
+    return pl.col(column) // DAY_NS
 
 
 def one_spelling(days: pl.DataFrame) -> pl.DataFrame:

@@ -6,8 +6,9 @@ from typing import Final, NamedTuple, Self
 import polars as pl
 
 from analysis._analysis import Frames
+from analysis._energy_bridges import Bridges
 from analysis._energy_holdings import Holdings
-from analysis._energy_segments import CEILING_W, Bridges
+from analysis._energy_segments import CEILING_W
 from analysis._power_changes import Seen
 from analysis._power_grid import Changes, expected_changes
 from analysis._power_held import MW

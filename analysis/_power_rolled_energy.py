@@ -4,10 +4,10 @@ from typing import Final
 
 import polars as pl
 
+from analysis._energy_bridges import Bridges
 from analysis._energy_choice import METHODS
 from analysis._energy_integral import integrate_segments
 from analysis._energy_measure import DOUBTS, told
-from analysis._energy_segments import Bridges
 from analysis._power_roll_columns import OF_COUNTER, OF_METHOD, OF_POWER, SHORT
 from analysis._power_rolled import Lot, placed_hours
 from analysis._power_rolled_nights import nights

@@ -5,16 +5,14 @@ from typing import Final
 import polars as pl
 
 from analysis._analysis import Frames
+from analysis._energy_bridges import Bridges
 from analysis._energy_choice import METHODS
-from analysis._energy_segments import Bridges
 from analysis._power_held import MW
 from analysis._power_roll_columns import SHORT
 from analysis._power_roll_fleet import AGES, READING, SCHEMA, Fleet, Grids, fleet_of
-from analysis._power_roll_pieces import HOUR_NS
 from analysis._power_rolled_nights import nights
 from analysis.fleet_power import FleetPower, FleetReadings
-
-_DAY_NS: Final = 24 * HOUR_NS
+from ingest.times import DAY_NS
 
 _LINE: Final = ("level", "run_id", "semantics")
 
@@ -52,7 +50,7 @@ def days_together(frames: Frames) -> Fleet:
 
 def _changes(told: pl.DataFrame) -> pl.DataFrame:
     """Return the changes of what was in force; at the end of a day nothing is."""
-    of_day = [*_LINE, pl.col("cluster"), pl.col("time_ns") // _DAY_NS]
+    of_day = [*_LINE, pl.col("cluster"), pl.col("time_ns") // DAY_NS]
     whole = told.with_columns(
         devices=pl.col("devices_count").fill_null(0),
         **{name: value.round().cast(pl.Int64) for name, value in _SCALED.items()},
@@ -61,7 +59,7 @@ def _changes(told: pl.DataFrame) -> pl.DataFrame:
         -pl.col("power_mw", "devices").last(), end=pl.col("time_ns").first()
     )
     closing = ends.select(
-        *_LINE, "power_mw", "devices", time_ns=(pl.col("end") // _DAY_NS + 1) * _DAY_NS
+        *_LINE, "power_mw", "devices", time_ns=(pl.col("end") // DAY_NS + 1) * DAY_NS
     )
     changed = whole.with_columns(
         (pl.col(name) - pl.col(name).shift(1, fill_value=0).over(of_day)).alias(name)

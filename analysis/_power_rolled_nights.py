@@ -4,9 +4,10 @@ from typing import Final
 
 import polars as pl
 
+from analysis._energy_bridges import Bridges
 from analysis._energy_choice import METHODS
 from analysis._energy_samples import STILL_NS
-from analysis._energy_segments import COUNTER_LAG_NS, SEGMENT, Bridges
+from analysis._energy_segments import COUNTER_LAG_NS, SEGMENT
 from analysis._power_roll_columns import SHORT
 from ingest.times import SECOND_NS
 

@@ -4,7 +4,7 @@ from typing import Final
 
 import polars as pl
 
-from analysis._energy_segments import Bridges
+from analysis._energy_bridges import Bridges
 from analysis._power_rolled import Lot, placed_hours
 from analysis._throttle_times import CAUSES, COUNTERS, LOADS, Drawn, risen, told_best
 

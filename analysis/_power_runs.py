@@ -7,8 +7,8 @@ from typing import Final
 import polars as pl
 
 from analysis._analysis import Frames
+from analysis._energy_bridges import Bridges
 from analysis._energy_holdings import Holdings
-from analysis._energy_segments import Bridges
 from analysis._power_changes import sampled_changes, together
 from analysis._power_grid import cluster_power
 from analysis._power_hold import Hold

@@ -5,7 +5,8 @@ from typing import Final, NamedTuple
 
 import polars as pl
 
-from analysis._energy_segments import LEAST_LIMIT_W, Bridges
+from analysis._energy_bridges import Bridges
+from analysis._energy_segments import LEAST_LIMIT_W
 from analysis._straggler_cause_limits import LOADED
 from ingest.tables import PowerSamples
 

@@ -5,13 +5,12 @@ from typing import ClassVar, Final
 import polars as pl
 
 from analysis._analysis import Analysis, Frames, Results, Thresholds
-from analysis._energy_bridges import THRESHOLDS, bridges_of
+from analysis._energy_bridges import THRESHOLDS, Bridges, bridges_of
 from analysis._energy_choice import METHODS
 from analysis._energy_chunks import chunks, devices_of, samples_of
 from analysis._energy_fleet import Fleet
 from analysis._energy_holdings import Holdings
 from analysis._energy_measure import integrate
-from analysis._energy_segments import Bridges
 from analysis._energy_windows import free_windows, without_seams
 from analysis._power_rolled import Condensed
 from analysis._power_rolled_energy import OF_ENERGY, integrate_hours

@@ -9,9 +9,8 @@ import polars as pl
 from analysis._analysis import Analysis, Frames, Results, Thresholds
 from analysis._energy_beside import FOUND, sampled_windows, windows_of_nodes
 from analysis._energy_beside_hours import condensed_windows
-from analysis._energy_bridges import THRESHOLDS, bridges_of
+from analysis._energy_bridges import THRESHOLDS, Bridges, bridges_of
 from analysis._energy_choice import METHODS
-from analysis._energy_segments import Bridges
 from analysis.power_days import PowerDays
 from analysis.power_hours import PowerHours
 from ingest.tables import EnergyWindows, PowerSamples, Table

@@ -6,10 +6,9 @@ from typing import ClassVar, Final, NamedTuple
 import polars as pl
 
 from analysis._analysis import Analysis, Frames, Results, Thresholds
-from analysis._energy_bridges import THRESHOLDS, bridges_of
+from analysis._energy_bridges import THRESHOLDS, Bridges, bridges_of
 from analysis._energy_chunks import chunks, devices_of, samples_of
 from analysis._energy_holdings import Holdings
-from analysis._energy_segments import Bridges
 from analysis._power_rolled import Condensed
 from analysis._power_rolled_slowed import OF_SLOWED, slowed_hours
 from analysis._straggler_cause_limits import BUSY, LITTLE_POWER, MORE_OFTEN

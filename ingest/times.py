@@ -85,6 +85,11 @@ def midnight_ns(day: str) -> int:
     return int(begin.timestamp()) * SECOND_NS
 
 
+def day_name(time_ns: int) -> str:
+    """Return the UTC day of an instant, as YYYY-MM-DD."""
+    return f"{datetime.fromtimestamp(time_ns // SECOND_NS, UTC):%Y-%m-%d}"
+
+
 def day_of(time_ns: pl.Expr) -> pl.Expr:
     """Return the UTC day of an instant, as YYYY-MM-DD; null where it is null."""
     return pl.from_epoch(time_ns // SECOND_NS, time_unit="s").dt.strftime("%Y-%m-%d")

@@ -9,10 +9,10 @@ import polars as pl
 
 from analysis._rollup import Bounds
 from ingest.staging import Place
-from ingest.synthetic.cluster._days import day_name
 from ingest.synthetic.cluster.power import PowerRecorder
 from ingest.synthetic.cluster.power_days import PowerDay
 from ingest.tables import PowerSamples
+from ingest.times import day_name
 from pipeline._given import GivenDay
 
 

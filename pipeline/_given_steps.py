@@ -7,11 +7,12 @@ import polars as pl
 
 from analysis._rollup import Bounds
 from ingest.staging import Place
-from ingest.synthetic.cluster._days import day_name, days_of
+from ingest.synthetic.cluster._days import days_of
 from ingest.synthetic.cluster._draws import BLOCK_STEPS
 from ingest.synthetic.cluster.cluster import Cluster
 from ingest.synthetic.cluster.steps import frame_of, step_windows, steps_within
 from ingest.tables import StepTimings
+from ingest.times import day_name
 from pipeline._given import GivenDay
 from pipeline._windows import WINDOW_ROWS
 

@@ -1,6 +1,5 @@
 """Hold what a user said against what the lake has: runs, days and layouts."""
 
-from datetime import UTC, datetime
 from typing import Any, Final
 
 import polars as pl
@@ -19,7 +18,7 @@ from ingest.tables import (
     StepTimings,
     Table,
 )
-from ingest.times import SECOND_NS, midnight_ns
+from ingest.times import day_name, midnight_ns
 from pipeline._owners import sole_owner
 
 #: Tables that tell which runs there are.
@@ -77,7 +76,7 @@ def _runs(lake: Snapshot, since_ns: int | None) -> frozenset[str]:
 
 def _runs_of(lake: Snapshot, table: type[Table], since_ns: int | None) -> set[str]:
     """Return the runs of a table; those of its parts that have one are not read."""
-    day = None if since_ns is None else _day_of(since_ns)
+    day = None if since_ns is None else day_name(since_ns)
     parts = [
         part
         for part in lake.parts(table)
@@ -88,10 +87,6 @@ def _runs_of(lake: Snapshot, table: type[Table], since_ns: int | None) -> set[st
     rows = reading.scan(lake, table, mixed)
     found = rows.select(pl.col("run_id").drop_nulls().unique()).collect()
     return {name for name in alone.values() if name} | set(found.to_series())
-
-
-def _day_of(time_ns: int) -> str:
-    return datetime.fromtimestamp(time_ns // SECOND_NS, UTC).date().isoformat()
 
 
 def wrong_layouts(lake: Snapshot) -> dict[str, str]:

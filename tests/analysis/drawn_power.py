@@ -17,7 +17,7 @@ from analysis.attempts import Attempts
 from analysis.gpus import Gpus
 from analysis.power_rollup import ROLLUP
 from ingest.tables import PowerSamples, Table
-from ingest.times import DAY_NS, SECOND_NS
+from ingest.times import DAY_NS, SECOND_NS, day_name
 from tests.analysis.odd_power import COLUMNS, ODDITIES, odd_rows
 
 #: A midnight, about which samples are taken.
@@ -62,13 +62,10 @@ class Cluster:
 
     def _day(self, day: int, samples: pl.DataFrame) -> Results:
         first, last = day * DAY_NS, (day + 1) * DAY_NS
-        told = {}
-        for of, rows in self.tables.items():
-            begin, end = next(two for two in EDGES if two[0] in rows.columns)
-            near = rows.filter((pl.col(begin) < last) & (pl.col(end) >= first))
-            told[of] = near.with_columns(pl.col(end).clip(upper_bound=last)).lazy()
-        name = str(pl.Series([first]).cast(pl.Datetime("ns")).dt.date()[0])
-        held = held_day("pod", name, windows(samples))
+        told = {
+            of: _touching(rows, first, last).lazy() for of, rows in self.tables.items()
+        }
+        held = held_day("pod", day_name(first), windows(samples))
         return ROLLUP.compute(held, Frames(told), ROLLUP.thresholds)
 
     def light(self) -> Frames:
@@ -87,6 +84,16 @@ class Cluster:
             for of in ROLLUP.outputs
         }
         return Frames({of: rows.lazy() for of, rows in {**self.tables, **kept}.items()})
+
+
+def _touching(rows: pl.DataFrame, first: int, last: int) -> pl.DataFrame:
+    """Rows that are true between two times, cut at the second."""
+    told = rows
+    for begin, end in EDGES:
+        if {begin, end} <= {*rows.columns}:
+            near = told.filter((pl.col(begin) < last) & (pl.col(end) >= first))
+            told = near.with_columns(pl.col(end).clip(upper_bound=last))
+    return told
 
 
 def windows(samples: pl.DataFrame, names: int = 3) -> list[pl.DataFrame]:

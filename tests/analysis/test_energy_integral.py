@@ -5,8 +5,8 @@ from typing import Any
 import polars as pl
 import pytest
 
+from analysis._energy_bridges import Bridges
 from analysis._energy_measure import integrate
-from analysis._energy_segments import Bridges
 from ingest.tables import PowerSamples
 from ingest.times import SECOND_NS
 

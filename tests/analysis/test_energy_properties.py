@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from analysis._energy_bridges import Bridges
 from analysis._energy_measure import integrate
-from analysis._energy_segments import Bridges
 from ingest.tables import PowerSamples
 from ingest.times import SECOND_NS
 

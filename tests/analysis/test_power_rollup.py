@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from polars.testing import assert_frame_equal
 
 from analysis import _power_roll, _power_roll_crowd
-from analysis._energy_segments import Bridges
+from analysis._energy_bridges import Bridges
 from analysis._power_roll_crowd import Crowd
 from analysis._power_roll_lots import Lot, Rolled
 from tests.analysis.drawn_power import Cluster, clusters

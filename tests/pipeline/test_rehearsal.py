@@ -71,7 +71,9 @@ def test_three_nights_end_as_one_run(
         tokens = ["compact", "--lake", str(whole), "--quiet"]
         assert run_tokens(tokens) == 0
     # WHEN they are replayed, every log rotated within a line at each midnight
-    lake = rehearsed(run, tmp_path / "inbox", project)
+    inbox = tmp_path / "inbox"
+    lake = rehearsed(run, inbox, project)
+    assert len(list(inbox.glob("*.jsonl.1"))) == 2
     # THEN the lake shows what it would have, had all of it come at once
     assert_same(lake, whole)
     # AND no half of a line is left refused

@@ -6,9 +6,8 @@ from typing import Final
 import polars as pl
 import pytest
 
-from analysis._energy_bridges import GAP_CEILING_S, GAP_FLOOR_S, GAP_INTERVALS
+from analysis._energy_bridges import GAP_CEILING_S, GAP_FLOOR_S, GAP_INTERVALS, Bridges
 from analysis._energy_measure import integrate
-from analysis._energy_segments import Bridges
 from ingest.tables import PowerSamples
 from ingest.times import SECOND_NS
 

@@ -1,9 +1,8 @@
 """UTC days of a time."""
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
 
-from ingest.times import DAY_NS, SECOND_NS
+from ingest.times import DAY_NS
 
 
 def days_of(from_ns: int, to_ns: int, *cuts_ns: int) -> Iterator[tuple[int, int]]:
@@ -23,12 +22,3 @@ def days_of(from_ns: int, to_ns: int, *cuts_ns: int) -> Iterator[tuple[int, int]
         end = min(one for one in (*ends, *cuts_ns) if one > begin)
         yield begin, end
         begin = end
-
-
-def day_name(time_ns: int) -> str:
-    """Return the day of a time, as YYYY-MM-DD.
-
-    Args:
-        time_ns: The time. [ns]
-    """
-    return f"{datetime.fromtimestamp(time_ns // SECOND_NS, UTC):%Y-%m-%d}"

@@ -11,9 +11,7 @@ from ingest.synthetic.cluster._draws import draws, number_of
 from ingest.synthetic.cluster._placing import Maker
 from ingest.synthetic.cluster.faults import PlacedFault
 from ingest.synthetic.cluster.scenario import Scenario
-
-_SECOND: Final = 1_000_000_000
-_DAY_NS: Final = 86_400 * _SECOND
+from ingest.times import DAY_NS, SECOND_NS
 
 #: Kinds of slow things, and the field that says how many an era has.
 _SLOW: Final = (
@@ -55,7 +53,7 @@ def _times(
     scenario: Scenario, era: int, draw: np.random.Generator, count: int
 ) -> list[int]:
     """Draw moments of an era, in order: whole milliseconds. [ns]"""
-    length = scenario.faults_drawn.era_days * _DAY_NS
+    length = scenario.faults_drawn.era_days * DAY_NS
     begun = scenario.begun_ns + era * length
     at = np.sort(draw.integers(length // 1_000_000, size=count)) * 1_000_000
     return [begun + int(one) for one in at]
@@ -99,7 +97,7 @@ def _preemptions(scenario: Scenario, era: int) -> Iterator[PlacedFault]:
     make = Maker(scenario)
     count = int(draw.poisson(scenario.faults_drawn.preemptions))
     for at in _times(scenario, era, draw, count):
-        length = round(draw.exponential(_PREEMPTED_S)) * _SECOND
+        length = round(draw.exponential(_PREEMPTED_S)) * SECOND_NS
         yield make.preemption(at, at + length)
 
 
@@ -118,7 +116,7 @@ def _slow(
         worse = min(worse, drawn.slow_most)
         host = int(draw.integers(scenario.fleet.hosts))
         local = int(draw.integers(scenario.fleet.gpus_per_node))
-        until = at + round(length) * _SECOND
+        until = at + round(length) * SECOND_NS
         place = (None, None) if kind == "data_stall" else (host, local)
         yield make.slow(kind, (at, until), _severity(scenario, kind, worse), *place)
 

@@ -13,11 +13,10 @@ from ingest.synthetic.cluster._work import Work
 from ingest.synthetic.cluster.clock import Clock, clock_of
 from ingest.synthetic.cluster.faults import PlacedFault
 from ingest.synthetic.cluster.scenario import Scenario
+from ingest.times import DAY_NS, SECOND_NS
 
 __all__ = ["Attempt", "run_attempts"]
 
-_SECOND: Final = 1_000_000_000
-_DAY_NS: Final = 86_400 * _SECOND
 
 #: Steps are at least so long, over the usual: how many are drawn for a time.
 _SHORTEST: Final = 0.8
@@ -34,7 +33,7 @@ def run_attempts(work: Work, faults: Sequence[PlacedFault]) -> Iterator[Attempt]
         faults: All faults, in order of time.
     """
     scenario = work.scenario
-    until = scenario.begun_ns + scenario.calendar.days * _DAY_NS
+    until = scenario.begun_ns + scenario.calendar.days * DAY_NS
     stops = [fault for fault in faults if fault.stops]
     slow = [fault for fault in faults if not fault.stops]
     number, first_step, submitted = 0, 0, scenario.begun_ns
@@ -70,7 +69,7 @@ def _open(
 def _between(draw: np.random.Generator, bounds: tuple[float, float]) -> int:
     """Draw a time in whole seconds. [ns]"""
     low, high = (round(one) for one in bounds)
-    return int(draw.integers(low, high + 1)) * _SECOND
+    return int(draw.integers(low, high + 1)) * SECOND_NS
 
 
 def _next(
@@ -95,12 +94,12 @@ def _run(
 ) -> Attempt:
     """Run an attempt until something stops it, or it is done."""
     scenario = work.scenario
-    until = scenario.begun_ns + scenario.calendar.days * _DAY_NS
+    until = scenario.begun_ns + scenario.calendar.days * DAY_NS
     stop, strike = limit
     if stop is not None and strike >= until:
         stop = None
     length = max(strike - opened.begin_ns, 0)
-    count = int(length / (scenario.schedule.step_s * _SHORTEST * _SECOND)) + 2
+    count = int(length / (scenario.schedule.step_s * _SHORTEST * SECOND_NS)) + 2
     planned = scenario.schedule.planned_steps
     if planned:
         count = min(count, max(planned - opened.first_step, 0))
@@ -138,14 +137,14 @@ def _close(
     """End an attempt: what tells of its stop, and what is kept of its steps."""
     calendar = scenario.calendar
     reached = opened.first_step + clock.steps
-    signed = end = -(-strike // _SECOND) * _SECOND
+    signed = end = -(-strike // SECOND_NS) * SECOND_NS
     kept = reached
     if stop is not None:
         stop = replace(stop, from_ns=strike, to_ns=max(stop.to_ns, strike))
         draw = draws(scenario.seed, "reactions", stop.draw)
-        hang = round(calendar.watchdog_s * _SECOND) if stop.hangs else 0
+        hang = round(calendar.watchdog_s * SECOND_NS) if stop.hangs else 0
         signed = strike + hang + int(draw.integers(1, 2_000)) * 1_000_000
-        end = -(-(signed + _between(draw, calendar.react_s)) // _SECOND) * _SECOND
+        end = -(-(signed + _between(draw, calendar.react_s)) // SECOND_NS) * SECOND_NS
         if not stop.saves:
             kept = reached - reached % scenario.schedule.checkpoint_every
     return Attempt(
@@ -169,5 +168,5 @@ def _resubmitted(scenario: Scenario, attempt: Attempt) -> int:
     draw = draws(scenario.seed, "decisions", stop.draw if stop else 0)
     submitted = attempt.end_ns + _between(draw, scenario.calendar.decide_s)
     if stop is not None and stop.kind == "preemption":
-        submitted = max(submitted, -(-stop.to_ns // _SECOND) * _SECOND)
+        submitted = max(submitted, -(-stop.to_ns // SECOND_NS) * SECOND_NS)
     return submitted

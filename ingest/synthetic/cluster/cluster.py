@@ -11,10 +11,10 @@ from ingest.synthetic.cluster.calendar import Attempt, run_attempts
 from ingest.synthetic.cluster.faults import PlacedFault
 from ingest.synthetic.cluster.fleet import Fleet, fleet_of
 from ingest.synthetic.cluster.scenario import Scenario
+from ingest.times import DAY_NS
 
 __all__ = ["Cluster", "cluster_of"]
 
-_DAY_NS = 86_400_000_000_000
 _US = 1_000
 
 
@@ -40,7 +40,7 @@ class Cluster:
     @property
     def until_ns(self) -> int:
         """End of the calendar. [ns]"""
-        return self.scenario.begun_ns + self.scenario.calendar.days * _DAY_NS
+        return self.scenario.begun_ns + self.scenario.calendar.days * DAY_NS
 
 
 def cluster_of(scenario: Scenario) -> Cluster:
@@ -94,7 +94,7 @@ def _inside(scenario: Scenario, drawn: Sequence[PlacedFault]) -> list[PlacedFaul
 
     They are numbered before, so that a longer calendar gives none another number.
     """
-    until = scenario.begun_ns + scenario.calendar.days * _DAY_NS
+    until = scenario.begun_ns + scenario.calendar.days * DAY_NS
     found = [replace(one, number=number) for number, one in enumerate(drawn)]
     return [
         one if one.to_ns == NEVER_NS else replace(one, to_ns=min(one.to_ns, until))

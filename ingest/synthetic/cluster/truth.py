@@ -6,7 +6,6 @@ from typing import Any, Final
 
 import msgspec
 
-from ingest.synthetic.cluster._days import day_name
 from ingest.synthetic.cluster._truth_stops import host_of, interruptions, told
 from ingest.synthetic.cluster.accounts import (
     Accounts,
@@ -18,7 +17,7 @@ from ingest.synthetic.cluster.accounts import (
 from ingest.synthetic.cluster.cluster import Cluster
 from ingest.synthetic.cluster.costs import Spell, slow_costs, slowdown, stop_costs
 from ingest.synthetic.cluster.faults import PlacedFault
-from ingest.times import DAY_NS
+from ingest.times import DAY_NS, day_name
 
 __all__ = ["truth_of"]
 

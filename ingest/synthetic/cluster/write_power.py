@@ -7,9 +7,9 @@ from typing import Final
 
 import polars as pl
 
-from ingest.synthetic.cluster._days import day_name
 from ingest.synthetic.cluster._power_frame import PowerFrames
 from ingest.synthetic.cluster.power import Recorded
+from ingest.times import day_name
 
 __all__ = ["PowerFrames", "write_power_parquet"]
 
