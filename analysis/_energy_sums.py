@@ -1,6 +1,7 @@
 """Energy of all devices of a run added up, by attempt and level of measurement."""
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import Final
 
 import polars as pl
@@ -30,18 +31,15 @@ def measure_runs(frames: Frames, run: RunEnergy, levels: Sequence[str]) -> pl.Da
         `productive_measured_ns`, `peak_w`, `quality` and `levels`.
     """
     of_gpus = [level for level in levels if level != NODE]
-    parts = [
-        *sampled_parts(frames, run, of_gpus),
-        *sampled_parts(frames, run, [NODE]),
-        *condensed_parts(frames, run, of_gpus),
-        *condensed_parts(frames, run, [NODE]),
-    ]
-    if not parts:
-        return pl.DataFrame(schema=_EMPTY)
-    every = pl.concat(parts)
-    whole = every.with_columns(attempt=pl.lit(None, pl.Int32))
-    rows = pl.concat([every, whole])
-    return _summed(rows)
+    lots = chain(
+        sampled_parts(frames, run, of_gpus),
+        sampled_parts(frames, run, [NODE]),
+        condensed_parts(frames, run, of_gpus),
+        condensed_parts(frames, run, [NODE]),
+    )
+    # rows of devices are dropped lot by lot: a long history has millions of them
+    sums = [_of_lot(lot) for lot in lots]
+    return _together(pl.concat(sums)) if sums else pl.DataFrame(schema=_EMPTY)
 
 
 _EMPTY: Final = {
@@ -60,21 +58,37 @@ _EMPTY: Final = {
 }
 
 
-def _summed(rows: pl.DataFrame) -> pl.DataFrame:
-    """Add devices up in their order: sums of floats depend on it."""
+#: Sums of what is null where nothing was measured.
+_KNOWN: Final = tuple(
+    pl.when(pl.col(name).is_not_null().any()).then(pl.col(name).sum()).alias(name)
+    for name in ("energy_j", "productive_j")
+)
+
+_ADDED: Final = ("timed_j", "measured_ns", "productive_measured_ns")
+
+
+def _of_lot(rows: pl.DataFrame) -> pl.DataFrame:
+    """Add the devices of a lot up in their order: sums of floats depend on it."""
     known = pl.col("energy_j").is_not_null()
-    ordered = rows.sort(*_KEY, "device", "window")
-    sums = ordered.group_by(_KEY, maintain_order=True).agg(
-        energy_j=pl.when(known.any()).then(pl.col("energy_j").sum()),
-        timed_j=pl.col("timed_j").sum(),
-        measured_ns=pl.col("measured_ns").sum(),
+    whole = rows.with_columns(attempt=pl.lit(None, pl.Int32))
+    ordered = pl.concat([rows, whole]).sort(*_KEY, "device", "window")
+    return ordered.group_by(_KEY, maintain_order=True).agg(
+        *_KNOWN,
+        pl.col(_ADDED).sum(),
+        pl.col("peak_w").max(),
         devices_count=pl.col("device").filter(known).n_unique().cast(pl.Int64),
-        productive_j=pl.when(pl.col("productive_j").is_not_null().any()).then(
-            pl.col("productive_j").sum()
-        ),
-        productive_measured_ns=pl.col("productive_measured_ns").sum(),
-        peak_w=pl.col("peak_w").max(),
         quality=pl.col("quality").str.split(",").explode().unique(),
+    )
+
+
+def _together(lots: pl.DataFrame) -> pl.DataFrame:
+    """Add lots up in their order; a device is in one of them."""
+    ordered = lots.sort(*_KEY, maintain_order=True)
+    sums = ordered.group_by(_KEY, maintain_order=True).agg(
+        *_KNOWN,
+        pl.col(*_ADDED, "devices_count").sum(),
+        pl.col("peak_w").max(),
+        pl.col("quality").explode().unique(),
     )
     of_gpus = pl.when(pl.col("level") != NODE).then("level")
     return sums.with_columns(

@@ -12,7 +12,7 @@ from analysis._power_roll_fleet import NOTHING
 from analysis._power_rolled import Condensed
 from analysis._power_rolled_energy import OF_ENERGY, integrate_hours
 from analysis._power_rolled_fleet import days_together, grids_kept, nights_together
-from analysis._power_rolled_steps import in_steps
+from analysis._power_rolled_steps import by_method, in_steps
 
 _ROW: Final = ("device", "window")
 
@@ -49,7 +49,7 @@ def condensed_parts(
             part = part.join(labels, on="window")
             yield part
             edges = measured.select(*_ROW, "method", "from_ns", "to_ns")
-            told.append(part.select(_LOOKED_AT).join(edges, on=_ROW))
+            told.append(by_method(part.select(_LOOKED_AT).join(edges, on=_ROW)))
             nights = nights.plus(nights_together(lot.days, mine, run.bridges, grids))
     if not told:
         return

@@ -16,6 +16,13 @@ _GROUP: Final = (*_ATTEMPT, "level")
 
 _LINE: Final = ("level", "run_id", "semantics")
 
+_TOTALS: Final = (
+    pl.col("timed_j").sum(),
+    pl.col("measured_ns").sum(),
+    pl.col("from_ns").min(),
+    pl.col("to_ns").max(),
+)
+
 _SUMMED: Final = ("energy_j", "measured_ns")
 
 
@@ -31,8 +38,7 @@ def in_steps(
     Args:
         fleet: What the devices of runs drew.
         grids: How far apart points are.
-        measured: Energy of each device in each attempt: `run_id`, `attempt`, `level`,
-            `method`, `timed_j`, `measured_ns`, `from_ns` and `to_ns`.
+        measured: Rows of `by_method` of some devices at a time.
         kept: Rows of `kept_spans`.
 
     Returns:
@@ -68,22 +74,40 @@ def in_steps(
     )
 
 
-def _usual(measured: pl.DataFrame) -> pl.DataFrame:
-    """Return the method of most devices of an attempt, and what was measured in all."""
+def by_method(measured: pl.DataFrame) -> pl.DataFrame:
+    """Add up the devices of an attempt that were measured alike.
+
+    Args:
+        measured: Energy of each device in each attempt: `run_id`, `attempt`, `level`,
+            `device`, `method`, `timed_j`, `measured_ns`, `from_ns` and `to_ns`.
+
+    Returns:
+        `run_id`, `attempt`, `level`, `semantics`, `devices`, `timed_j`, `measured_ns`,
+        `from_ns` and `to_ns`, a row for each attempt, level and semantics.
+    """
     names = {method: SHORT[column] for method, column in METHODS.items()}
     known = measured.filter(pl.col("method") != "none").with_columns(
         semantics=pl.col("method").replace_strict(names, return_dtype=pl.String)
     )
+    alike = known.sort(*_GROUP, "device").group_by(
+        *_GROUP, "semantics", maintain_order=True
+    )
+    return alike.agg(*_TOTALS, devices=pl.len())
+
+
+def _usual(measured: pl.DataFrame) -> pl.DataFrame:
+    """Return the method of most devices of an attempt, and what was measured in all."""
+    most = ["devices", "semantics"]
+    alike = (
+        measured.sort(*_GROUP, maintain_order=True)
+        .group_by(*_GROUP, "semantics", maintain_order=True)
+        .agg(*_TOTALS, pl.col("devices").sum())
+        .sort(*_GROUP, *most, descending=[False] * 3 + [True, False])
+    )
     return (
-        known.sort(*_GROUP, "device")
-        .group_by(_GROUP, maintain_order=True)
-        .agg(
-            semantics=pl.col("semantics").mode().sort().first(),
-            timed_j=pl.col("timed_j").sum(),
-            all_measured_ns=pl.col("measured_ns").sum(),
-            from_ns=pl.col("from_ns").min(),
-            to_ns=pl.col("to_ns").max(),
-        )
+        alike.group_by(_GROUP, maintain_order=True)
+        .agg(*_TOTALS, pl.col("semantics").first())
+        .rename({"measured_ns": "all_measured_ns"})
     )
 
 

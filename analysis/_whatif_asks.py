@@ -100,11 +100,8 @@ def _with_replicas(found: pl.DataFrame, run: RunSteps) -> pl.DataFrame:
 def _fewest_peers(whole: pl.DataFrame, run: RunSteps, *, is_stage: bool) -> int:
     """Return with how many others the least compared of some seats is compared. [1]"""
     if is_stage:
-        return run.seen["pp_rank"].n_unique() - 1
-    unit = pl.col("dp_rank" if run.sees_replicas else "rank")
-    group = ["attempt", "pp_rank"]
-    counts = run.seen.group_by(group).agg(peers=unit.n_unique().cast(pl.Int64) - 1)
-    found = whole.join(counts, on=group, nulls_equal=True)
+        return run.peers["pp_rank"].n_unique() - 1
+    found = whole.join(run.peers, on=["attempt", "pp_rank"], nulls_equal=True)
     return int(str(found["peers"].min()))
 
 
@@ -152,7 +149,7 @@ def _checkpoint(repair: Repair, known: Evidence) -> Ask | str:
 
 
 def _everything(_: Repair, known: Evidence) -> Ask | str:
-    if known.run.seen["rank"].n_unique() == 1:
+    if known.run.ranks == 1:
         return "steps of one rank are known: it has nobody to be held against"
     said = (
         "every rank does what is typical of the step, the mean of its stages' medians,"

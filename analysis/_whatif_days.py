@@ -12,6 +12,7 @@ from typing import Any, Final
 import polars as pl
 
 from analysis._analysis import Frames
+from analysis._repairs import Repair
 from analysis._straggler_day_tables import StragglerDaysRanks, StragglerDaysSavings
 from analysis._straggler_joined import condensed_runs, joined_steps
 from analysis._straggler_limits import Limits
@@ -21,8 +22,9 @@ from analysis._whatif_answers import Answers, answered_by
 from analysis._whatif_asks import Ask, Evidence, ask
 from analysis._whatif_claims import Part
 from analysis._whatif_day_blocks import even_blocks, joint_blocks, thing_blocks
+from analysis._whatif_places import among
 from analysis._whatif_questions import Question
-from analysis._whatif_steps import RunSteps
+from analysis._whatif_steps import RunSteps, peers_of
 from analysis._whatif_unanswered import BLANK
 from analysis._whatif_wishes import repair_of
 from analysis.gpus import Gpus
@@ -77,30 +79,37 @@ def runs_by_day(frames: Frames, slow: pl.DataFrame) -> list[RunDays]:
         return []
     steps = joined_steps(frames)
     savings = frames[StragglerDaysSavings].collect(engine="streaming")
-    return [
-        RunDays(
-            _run(frames, run, of_run.height),
-            of_run,
-            savings.filter(pl.col("run_id") == run),
-            slow.filter(pl.col("run_id") == run),
-        )
-        for run in runs
-        for of_run in [steps.filter(pl.col("run_id") == run)]
-    ]
+    found = []
+    for run in runs:
+        of_run = pl.col("run_id") == run
+        mine, of_steps = slow.filter(of_run), steps.filter(of_run)
+        repairs = [repair_of(row) for row in mine.to_dicts()]
+        known = _run(frames, run, of_steps.height, repairs)
+        found.append(RunDays(known, of_steps, savings.filter(of_run), mine))
+    return found
 
 
-def _run(frames: Frames, run_id: str, steps_seen: int) -> RunSteps:
-    of_run = pl.col("run_id") == run_id
-    seats = seats_of(frames[Gpus].filter(of_run))
+def _run(
+    frames: Frames, run_id: str, steps_seen: int, repairs: Sequence[Repair]
+) -> RunSteps:
+    """Return what is known of a run; of its seats those of repairs: all are many."""
+    of_run, is_asked = pl.col("run_id") == run_id, among(repairs)
+    gpus = frames[Gpus].filter(of_run & pl.col("rank").is_not_null())
     ranks = frames[StragglerDaysRanks].filter(of_run).select("attempt", "rank").unique()
     by = ["attempt", "rank"]
-    seen = ranks.collect(engine="streaming").sort(by)
+    staged = gpus.group_by(by).agg(pl.col("pp_rank", "dp_rank").max())
+    placed = ranks.join(staged, on=by, how="left")
+    asked = gpus.filter(is_asked).select(by).unique().collect(engine="streaming")
+    seats = seats_of(gpus.join(asked.lazy(), on=by, how="semi"))
+    seated = ranks.join(seats.lazy(), on=by, how="left").filter(is_asked)
     nothing = frames[StepTimings].limit(0)
     return RunSteps(
         run_id=run_id,
         steps=Steps(nothing, pl.DataFrame(), seats, Limits()),
         parts=nothing,
-        seen=seen.join(seats, on=by, how="left", maintain_order="left"),
+        seen=seated.collect(engine="streaming").sort(by),
+        ranks=int(ranks.select(pl.col("rank").n_unique()).collect().item()),
+        peers=peers_of(placed),
         told=frozenset(),
         stalls=0,
         steps_seen=steps_seen,

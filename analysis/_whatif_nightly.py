@@ -50,7 +50,7 @@ def answer_all(frames: Frames, limits: Limits) -> list[dict[str, Any]]:
         wishes = wishes_of_days(days.slow)
         question = Question(wishes, days.slow, limits, True, paid.get(run.run_id))
         rows += answers_of_days(days, question).rows
-        rows += untold(run.run_id, run.steps_seen, run.seen["rank"].n_unique())
+        rows += untold(run.run_id, run.steps_seen, run.ranks)
     unfit: dict[str, str] = {}
     for run_id in traced_runs(frames):
         mine = slow.filter(pl.col("run_id") == run_id)

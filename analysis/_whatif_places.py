@@ -15,6 +15,9 @@ _MOST_NAMES: Final = 10
 _NAMED: Final = {"host": "hosts", "rack": "racks"}
 _NUMBERED: Final = {"stage": ("pp_rank", "stages"), "replica": ("dp_rank", "replicas")}
 
+#: What a GPU may be called.
+_OF_GPU: Final = (pl.col("gpu_uuid"), phrase("{} {}", "host", pl.col("gpu_uuid")))
+
 
 def ranks_of(repair: Repair, seen: pl.DataFrame) -> pl.DataFrame | str:
     """Return the seats that a repair is of.
@@ -32,10 +35,29 @@ def ranks_of(repair: Repair, seen: pl.DataFrame) -> pl.DataFrame | str:
     if repair.kind in _NUMBERED:
         return _of_group(repair, seen, *_NUMBERED[repair.kind])
     if repair.kind in _NAMED:
-        return _of_name(repair, seen, pl.col(repair.kind), _NAMED[repair.kind])
-    uuid = pl.col("gpu_uuid")
-    named = seen.with_columns(gpu=uuid, placed=phrase("{} {}", "host", uuid))
-    return _of_name(repair, named, pl.col("gpu", "placed"), "GPUs")
+        return _of_name(repair, seen, [pl.col(repair.kind)], _NAMED[repair.kind])
+    return _of_name(repair, seen, _OF_GPU, "GPUs")
+
+
+def among(repairs: Sequence[Repair]) -> pl.Expr:
+    """Return which seats some repairs may be of, without looking at all of them.
+
+    Args:
+        repairs: Repairs of ranks, GPUs, hosts, racks, replicas or stages.
+    """
+    return pl.any_horizontal(pl.lit(value=False), *(_is_at(one) for one in repairs))
+
+
+def _is_at(repair: Repair) -> pl.Expr:
+    if repair.kind == "rank":
+        rank = pl.col("rank").cast(pl.Int64)
+        return pl.any_horizontal(*(rank.is_between(*ends) for ends in repair.ranks))
+    if repair.kind in _NUMBERED:
+        number = pl.col(_NUMBERED[repair.kind][0])
+        return number.is_not_null() if repair.name else number == repair.number
+    if repair.kind in _NAMED:
+        return pl.col(repair.kind) == repair.name
+    return pl.any_horizontal(one == repair.name for one in _OF_GPU)
 
 
 def _of_numbers(repair: Repair, seen: pl.DataFrame) -> pl.DataFrame | str:
@@ -72,12 +94,12 @@ def _of_group(
 
 
 def _of_name(
-    repair: Repair, seen: pl.DataFrame, column: pl.Expr, words: str
+    repair: Repair, seen: pl.DataFrame, names: Sequence[pl.Expr], words: str
 ) -> pl.DataFrame | str:
-    found = seen.filter(pl.any_horizontal(column == repair.name))
+    found = seen.filter(pl.any_horizontal(one == repair.name for one in names))
     if found.height:
         return found
-    first = seen.select(column).to_series(0).drop_nulls().unique().sort()
+    first = seen.select(names[0]).to_series().drop_nulls().unique().sort()
     if first.is_empty():
         return f"no {words} are known: a host map tells them"
     return f"the run has {words} {listed(first.to_list())}"

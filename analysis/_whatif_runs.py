@@ -12,7 +12,7 @@ from analysis._straggler_portions import Steps
 from analysis._straggler_seats import seats_near, seats_of
 from analysis._straggler_traced import traced_steps
 from analysis._straggler_work import PORTION_ROWS, plan_portions, rank_steps
-from analysis._whatif_steps import ROW, RunSteps
+from analysis._whatif_steps import ROW, RunSteps, peers_of
 from analysis.attempts import Attempts
 from analysis.clock_offsets import ClockOffsets
 from analysis.gpus import Gpus
@@ -85,6 +85,8 @@ def _of_run(run_id: str, steps: Steps, frames: Frames, *, is_logged: bool) -> Ru
         steps=own,
         parts=parts,
         seen=seen,
+        ranks=seen["rank"].n_unique(),
+        peers=peers_of(seen.lazy(), "dp_rank" if sees_less else "rank"),
         told=_told(own.steps, parts),
         stalls=_stalls(timed, parts),
         steps_seen=int(steps_seen.collect(engine="streaming").item()),

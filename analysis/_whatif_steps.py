@@ -31,6 +31,9 @@ class RunSteps:
         parts: Parts of the work of its ranks: ROW, `communication_ns`,
             `checkpoint_ns` and `exposed_ns`, communication with the waits in it.
         seen: Seats of the ranks whose steps are known, and when: `from_ns`, `to_ns`.
+            Of a run kept by day, of those alone that may be asked for.
+        ranks: How many ranks of it have steps that are known. [1]
+        peers: What `peers_of` returns for them.
         told: Which of PARTS are told of any rank.
         stalls: Steps that stood still for a checkpoint. [1]
         steps_seen: Steps of all attempts. [1]
@@ -42,6 +45,8 @@ class RunSteps:
     steps: Steps
     parts: pl.LazyFrame
     seen: pl.DataFrame
+    ranks: int
+    peers: pl.DataFrame
     told: frozenset[str]
     stalls: int
     steps_seen: int
@@ -58,6 +63,21 @@ class RunSteps:
             rows = seat(portion_of(self.steps.steps, plan), self.steps.seats)
             if rows.height:
                 yield compared(_with_parts(rows, self.parts))
+
+
+def peers_of(seats: pl.LazyFrame, unit: str = "rank") -> pl.DataFrame:
+    """Return with how many others the ranks or replicas of a stage are compared.
+
+    Args:
+        seats: `attempt`, `rank`, `pp_rank` and `dp_rank` of all ranks of a run.
+        unit: The column that tells apart what is compared.
+
+    Returns:
+        `attempt`, `pp_rank` and `peers`, a row for each attempt and stage.
+    """
+    peers = pl.col(unit).n_unique().cast(pl.Int64) - 1
+    counts = seats.group_by("attempt", "pp_rank").agg(peers=peers)
+    return counts.collect(engine="streaming").sort("attempt", "pp_rank")
 
 
 def compared(rows: pl.DataFrame) -> pl.DataFrame:

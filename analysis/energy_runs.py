@@ -139,7 +139,7 @@ def _shares(least: float) -> dict[str, pl.Expr]:
 
 ANALYSIS: Final = Analysis(
     name="energy_runs",
-    version=5,
+    version=6,
     describes="How much energy each run took, for each step and each token",
     inputs=(
         PowerSamples,

@@ -6,6 +6,7 @@ docstrings of PowerHours, FleetPower and EnergyRuns say, and by no more.
 
 from functools import partial
 from typing import Final
+from unittest.mock import patch
 
 import polars as pl
 import polars.selectors as cs
@@ -14,7 +15,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
-from analysis import Frames, energy, energy_runs, power_swings, throttling
+from analysis import (
+    Frames,
+    _energy_chunks,
+    _energy_holdings,
+    energy,
+    energy_runs,
+    power_swings,
+    throttling,
+)
 from analysis._analysis import Analysis
 from analysis.attempts import Attempts
 from analysis.energy import Energy
@@ -86,6 +95,19 @@ def both(
 def test_energy_is_that_of_the_samples(cluster: Cluster) -> None:
     assert_energy(*both(energy.ANALYSIS, cluster, Energy))
     assert_energy(*both(energy_runs.ANALYSIS, cluster, EnergyRuns))
+
+
+@settings(max_examples=examples(30))
+@given(clusters([name for name in ODDITIES if name != BESIDE]))
+def test_lots_of_one_device_add_up_to_those_of_all(cluster: Cluster) -> None:
+    whole = both(energy_runs.ANALYSIS, cluster, EnergyRuns)
+    with (
+        patch.object(_energy_holdings, "HOLDS", 1),
+        patch.object(_energy_chunks, "CHUNK_SAMPLES", 1),
+    ):
+        parted = both(energy_runs.ANALYSIS, cluster, EnergyRuns)
+    for rows, parts in zip(whole, parted, strict=True):
+        assert_frame_equal(parts, rows, rel_tol=1e-9, abs_tol=1e-9)
 
 
 @settings(max_examples=examples(60))
