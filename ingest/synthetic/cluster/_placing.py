@@ -8,8 +8,7 @@ from ingest.synthetic._history_causes import TABLE_5, Cause
 from ingest.synthetic.cluster._draws import draws, number_of
 from ingest.synthetic.cluster.faults import CAUSES, PlacedFault
 from ingest.synthetic.cluster.scenario import Fault, Scenario
-
-_SECOND: Final = 1_000_000_000
+from ingest.times import SECOND_NS
 
 #: Far behind every calendar. [ns]
 NEVER_NS: Final = 2**62
@@ -37,10 +36,10 @@ class Maker:
     def listed(self, number: int, fault: Fault) -> Iterator[PlacedFault]:
         """Yield what a fault of the list is: one, or the stops of a lemon node."""
         begun, draw = self.scenario.begun_ns, self._draw(number, fault)
-        at = begun + round((fault.from_s or 0) * _SECOND)
+        at = begun + round((fault.from_s or 0) * SECOND_NS)
         if fault.from_step is not None:
             at = begun
-        until = at + round((fault.length_s or 0) * _SECOND)
+        until = at + round((fault.length_s or 0) * SECOND_NS)
         if fault.kind == "lemon_node":
             for one in self._lemon(fault, at, until, draw):
                 yield replace(one, origin=number)

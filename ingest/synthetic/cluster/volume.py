@@ -7,7 +7,7 @@ from ingest.synthetic.cluster.cluster import Cluster
 from ingest.synthetic.cluster.steps import steps_within
 from ingest.synthetic.cluster.write_logs import HARMLESS_S
 from ingest.synthetic.cluster.write_raw import RawOptions
-from ingest.times import DAY_NS
+from ingest.times import DAY_NS, SECOND_NS
 
 #: What a step of a rank takes by kind of log, a step of all ranks in Parquet, and a
 #: sample of power as text or Parquet: measured, and a tenth more. [B]
@@ -23,8 +23,6 @@ _ASIDE_BYTES: Final = 10
 _LINE_BYTES: Final = 135
 _GPU_BYTES: Final = 125
 _PACKED: Final = 1 / 8
-
-_SECOND: Final = 1_000_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +58,7 @@ def volume_of(
     steps, made = (_steps(cluster, (first, end)) for first in (since, begin))
     ranks, gpus = cluster.scenario.ranks, cluster.fleet.gpus.height
     power = (end - since) // options.power_interval_ns * gpus if options.power else 0
-    lines = len(cluster.fleet.hosts) * (end - begin) / _SECOND / HARMLESS_S
+    lines = len(cluster.fleet.hosts) * (end - begin) / SECOND_NS / HARMLESS_S
     is_text = options.steps != "parquet"
     days = max((end - since) / DAY_NS, 1)
     found = (

@@ -10,6 +10,7 @@ from ingest.synthetic._history_causes import XID_TEXTS
 from ingest.synthetic.cluster._draws import draws
 from ingest.synthetic.cluster.cluster import Cluster
 from ingest.synthetic.cluster.outages import outages
+from ingest.times import SECOND_NS
 
 #: Nodes whose lines are made at once.
 _NODES: Final = 256
@@ -40,10 +41,8 @@ _USER_ERRORS: Final = (
 
 _DRIVER: Final = "NVRM: loading NVIDIA UNIX x86_64 Kernel Module  570.148.08"
 
-_SECOND: Final = 1_000_000_000
-
 #: How long a node had run when the run began. [ns]
-_UPTIME_NS: Final = 312_000 * _SECOND
+_UPTIME_NS: Final = 312_000 * SECOND_NS
 
 Line = tuple[int, int, str]
 
@@ -100,7 +99,7 @@ def _quiet(
     bus = cluster.fleet.gpus["pci_address"][0]
     wrong = [f"kernel: NVRM: Xid (PCI:{bus}): {text}" for text in _USER_ERRORS]
     for texts, gap_s in ((_HARMLESS, HARMLESS_S), (wrong, USER_ERROR_S)):
-        length_s = (span_ns[1] - span_ns[0]) / _SECOND
+        length_s = (span_ns[1] - span_ns[0]) / SECOND_NS
         count = int(draw.poisson((nodes[1] - nodes[0]) * length_s / gap_s))
         yield pl.DataFrame(
             {
@@ -129,10 +128,10 @@ def _lines(cluster: Cluster) -> Iterator[Line]:
         if rank is not None:
             yield from _xid(cluster, stop.from_ns, stop.host, rank, stop.xid)
         down = "slurmd[2114]: error: health check failed, node set to DOWN"
-        yield attempt.end_ns - _SECOND, stop.host, down
+        yield attempt.end_ns - SECOND_NS, stop.host, down
     for one in outages(cluster.attempts):
         for seconds, text in ((0, "Linux version 6.8.0-60-generic"), (9, _DRIVER)):
-            at = seconds * _SECOND
+            at = seconds * SECOND_NS
             yield one.boot_ns + at, one.host, f"kernel: {_uptime(at)} {text}"
 
 
@@ -155,4 +154,4 @@ def _xid(
 
 
 def _uptime(time_ns: int) -> str:
-    return f"[{time_ns // _SECOND:5}.{time_ns % _SECOND // 1_000:06}]"
+    return f"[{time_ns // SECOND_NS:5}.{time_ns % SECOND_NS // 1_000:06}]"
