@@ -11,6 +11,7 @@ from analysis._ledger_cells import attach_traces, cut_cells, gaps
 from analysis._ledger_days import sum_by_day
 from analysis._ledger_gathered import Gathered
 from analysis._ledger_ladder import weigh
+from analysis._ledger_layers import layered
 from analysis._ledger_log import PORTION_ROWS
 from analysis._ledger_returns import split_gaps
 from analysis._ledger_seats import SEAT, at_seats, own_seats, share_seats
@@ -65,7 +66,7 @@ def book_all(gathered: Gathered, ledger: Ledger) -> Iterator[pl.DataFrame]:
         yield _book(attach_traces(steps, windows), own_seats(seats, own.lazy()), ledger)
     logged = pl.concat(known[1:]).lazy()
     of_all = pl.concat(means)
-    standing = of_all.filter(pl.col("ranks").is_not_null())
+    standing = of_all.filter(pl.col("row_ranks").is_not_null())
     placed = traced.join(logged, on=SEAT, how="anti")
     for mine, rows in _stood_in(placed, seats, standing):
         windows = placed.join(mine, on=SEAT, how="semi")
@@ -73,11 +74,11 @@ def book_all(gathered: Gathered, ledger: Ledger) -> Iterator[pl.DataFrame]:
         yield _book(attach_traces(rows, windows), own_seats(seats, mine), ledger)
     alone = traced.join(logged, on=SEAT, how="anti")
     shared = share_seats(seats, pl.concat(known).lazy(), of_all).collect().lazy()
-    rest = pl.concat([own_seats(seats, alone), shared])
+    silent = pl.concat([own_seats(seats, alone), shared.filter(~pl.col("has_mean"))])
     rows = attach_traces(steps.head(0), alone)
-    taken = of_all.join(shared.filter("has_mean").select(*_ATTEMPT, SEAT), on=_ATTEMPT)
-    told = pl.concat([rows, taken.drop(_ATTEMPT)], how="diagonal")
-    yield _book(told, rest, ledger)
+    yield _book(rows, silent, ledger)
+    for takers, told in layered(shared.filter("has_mean"), seats, of_all):
+        yield _book(pl.concat([rows.head(0), told], how="diagonal"), takers, ledger)
 
 
 def _stood_in(

@@ -6,6 +6,7 @@ from typing import Final
 
 import polars as pl
 
+from analysis._step_rollup_log import RANKS
 from ingest.tables import StepTimings
 
 #: Parts of a step's duration, as step logs name them. [ns]
@@ -37,7 +38,7 @@ class StepLog:
     Attributes:
         rows: Columns run_id, attempt, rank (null: the mean over the run), step,
             start_ns, end_ns and PARTS [ns]; ranks, how many a mean is over, where it
-            stands for theirs.
+            stands for theirs, and RANKS.
         ranks: The ranks of each portion: run_id and rank.
     """
 
@@ -99,7 +100,11 @@ def read_log(
 def _covered(steps: pl.LazyFrame, traced: pl.LazyFrame) -> pl.LazyFrame:
     """Return rows of logs; one that averages over n steps covers n, parts included."""
     names = steps.collect_schema().names()
-    ranks = pl.col("ranks") if "ranks" in names else pl.lit(None, pl.Int64)
+    unknown = pl.lit(None, pl.Int64)
+    ranks = [
+        (pl.col(name) if name in names else unknown).alias(name)
+        for name in ("ranks", *RANKS)
+    ]
     is_mean = StepTimings.scope.col == "run_mean"
     count = StepTimings.step_count.col.fill_null(1)
     end = StepTimings.start_ns.col + StepTimings.duration_ns.col * count
@@ -117,5 +122,5 @@ def _covered(steps: pl.LazyFrame, traced: pl.LazyFrame) -> pl.LazyFrame:
         *["step", "start_ns"],
         end.alias("end_ns"),
         *[pl.col(part) * count for part in PARTS],
-        ranks.alias("ranks"),
+        *ranks,
     )

@@ -6,10 +6,14 @@ from typing import Final
 import polars as pl
 
 from analysis._analysis import Frames
-from analysis._step_rollup_columns import HOUR_NS
+from analysis._step_rollup_columns import HOUR_NS, PARTS
 from analysis._step_rollup_means import STAND_IN, mean_rows, whole_steps
 from analysis.step_rollups import StepRollups
 from ingest.tables import StepTimings
+
+#: How many ranks told of a step, and how many of them of any part of it; of a mean over
+#: the run that is not known. [1]
+RANKS: Final = ("row_ranks", "part_ranks")
 
 _BOUNDS: Final = (pl.col("start_ns").min(), pl.col("end_ns").max())
 
@@ -23,21 +27,28 @@ def ranked_steps(frames: Frames) -> pl.LazyFrame:
         frames: Step timings and step rollups.
 
     Returns:
-        Rows of StepTimings; where there are rollups, `ranks` and `last_end_ns`, the
-        latest end of a rank [ns], too, both null in rows that are of their own. Ranks
-        are 0 in a step that less than half of those beside it told: a slip.
+        Rows of StepTimings; where there are rollups, `ranks`, RANKS and `last_end_ns`,
+        the latest end of a rank [ns], too, all null in rows that are of their own.
+        Ranks are 0 in a step that less than half of those beside it told: a slip. Parts
+        are means over the ranks that told any, durations over all.
     """
     whole = whole_steps(frames[StepRollups])
     steps = frames[StepTimings]
     if whole.is_empty():
         return steps
     alone = steps.filter(StepTimings.file_id.col != STAND_IN)
-    told = whole.with_columns(last_end_ns=pl.col("end_ns"))
-    stand_in = mean_rows(told, ("ranks", "last_end_ns")).with_columns(_no_slips())
+    is_ranked = pl.when(pl.col("scope") == "rank")
+    tellers = pl.max_horizontal(f"{part.removesuffix('_ns')}_ranks" for part in PARTS)
+    told = whole.with_columns(
+        last_end_ns=pl.col("end_ns"),
+        row_ranks=is_ranked.then("ranks"),
+        part_ranks=is_ranked.then(tellers).otherwise(1),
+    )
+    more = ("ranks", *RANKS, "last_end_ns")
+    stand_in = mean_rows(told, more, "part_ranks").with_columns(_no_slips())
     own = steps.collect_schema().names()
     return pl.concat(
-        [alone.select(own), stand_in.select(*own, "ranks", "last_end_ns").lazy()],
-        how="diagonal",
+        [alone.select(own), stand_in.select(*own, *more).lazy()], how="diagonal"
     )
 
 

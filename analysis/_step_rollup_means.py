@@ -93,14 +93,23 @@ def mean_steps(rollups: pl.LazyFrame) -> pl.LazyFrame:
     return mean_rows(whole_steps(rollups)).lazy()
 
 
-def mean_rows(whole: pl.DataFrame, more: Sequence[str] = ()) -> pl.DataFrame:
-    """Return the same rows of what `whole_steps` returns, with some of its columns."""
+def mean_rows(
+    whole: pl.DataFrame, more: Sequence[str] = (), tellers: str = "ranks"
+) -> pl.DataFrame:
+    """Return the same rows of what `whole_steps` returns, with some of its columns.
+
+    Args:
+        whole: What `whole_steps` returns.
+        more: Columns of it to return, too.
+        tellers: The column that says over how many ranks parts are averaged. [1]
+    """
     return whole.select(
         pl.lit(STAND_IN).alias("file_id"),
         *["run_id", "attempt", "step"],
         pl.lit(None, pl.Int32).alias("rank"),
         "start_ns",
-        *[_mean(f"{part}_total").alias(part) for part in _TOTALS],
+        _mean("duration_ns_total").alias("duration_ns"),
+        *[_mean(f"{part}_total", tellers).alias(part) for part in PARTS],
         *["wait_scope", "clock"],
         pl.lit("run_mean").alias("scope"),
         "step_count",
@@ -109,9 +118,9 @@ def mean_rows(whole: pl.DataFrame, more: Sequence[str] = ()) -> pl.DataFrame:
     )
 
 
-def _mean(total: str) -> pl.Expr:
+def _mean(total: str, over: str = "ranks") -> pl.Expr:
     """Return the mean over ranks, what rounding left before included."""
-    ranks = pl.col("ranks")
+    ranks = pl.col(over)
     rest = (pl.col(total) % ranks).fill_null(0)
-    until = rest.cum_sum().over("run_id", "attempt", "ranks")
+    until = rest.cum_sum().over("run_id", "attempt", over)
     return pl.col(total) // ranks + until // ranks - (until - rest) // ranks

@@ -97,7 +97,7 @@ def _compute(frames: Frames, _: Thresholds) -> Results:
 
 ANALYSIS: Final = Analysis(
     name="lost_time",
-    version=10,
+    version=11,
     describes="Where every GPU-second that was paid for went",
     inputs=(
         Attempts,
