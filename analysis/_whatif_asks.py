@@ -19,7 +19,9 @@ _UNIT: Final = (
     "; the log tells only waits of data parallelism, so that whole replicas are"
     " repaired"
 )
-_NEEDS_OPERATIONS: Final[Mapping[Kind, str]] = {
+
+#: Kinds of repairs that only a trace of operations tells of, in words.
+NEEDS_OPERATIONS: Final[Mapping[Kind, str]] = {
     "workers": "the slowest workers",
     "link": "transfers of a link",
     "kind": "kinds of operations",
@@ -58,8 +60,8 @@ def ask(part: Part, known: Evidence) -> Ask | str:
         known: The run's steps and power telemetry.
     """
     kind = part.repair.kind
-    if kind in _NEEDS_OPERATIONS:
-        return _NO_OPERATIONS.format(_NEEDS_OPERATIONS[kind])
+    if kind in NEEDS_OPERATIONS:
+        return _NO_OPERATIONS.format(NEEDS_OPERATIONS[kind])
     read = _ASKS.get(kind)
     return read(part.repair, known) if read else _of_seats(part, known.run)
 

@@ -19,9 +19,16 @@ from analysis._straggler_limits import Limits
 from analysis._straggler_portions import Steps
 from analysis._straggler_seats import seats_of
 from analysis._whatif_answers import Answers, answered_by
-from analysis._whatif_asks import Ask, Evidence, ask
+from analysis._whatif_asks import NEEDS_OPERATIONS, Ask, Evidence, ask
 from analysis._whatif_claims import Part
 from analysis._whatif_day_blocks import even_blocks, joint_blocks, thing_blocks
+from analysis._whatif_day_things import (
+    KEPT_BY_DAY,
+    Things,
+    things_by_text,
+    why_untold,
+)
+from analysis._whatif_orders import NO_BLOCKS
 from analysis._whatif_places import among
 from analysis._whatif_questions import Question
 from analysis._whatif_steps import RunSteps, peers_of
@@ -29,12 +36,6 @@ from analysis._whatif_unanswered import BLANK
 from analysis._whatif_wishes import repair_of
 from analysis.gpus import Gpus
 from ingest.tables import StepTimings
-
-#: Why a repair cannot be told of such a run.
-KEPT_BY_DAY: Final = (
-    "the steps of the run are kept by day: what each rank took in each step is not, and"
-    " only things that were found slow, and everything typical, can be asked for"
-)
 
 #: Repairs of parts of every rank's steps, and their scopes.
 _UNTOLD: Final = (
@@ -54,17 +55,19 @@ class RunDays:
         steps: Joined steps.
         savings: Rows of StragglerDaysSavings.
         slow: Rows of StragglerRanks.
+        frames: Ranks of days, and seats, for reasons.
     """
 
     run: RunSteps
     steps: pl.DataFrame
     savings: pl.DataFrame
     slow: pl.DataFrame
+    frames: Frames
 
-    def things(self) -> dict[str, tuple[str, str]]:
-        """Return scope and name of each slow thing, by the text of its repair."""
-        rows = self.slow.to_dicts()
-        return {repair_of(row).text: (row["scope"], row["scope_id"]) for row in rows}
+    def things(self) -> Mapping[str, Things]:
+        """Return scope and name of slow things, by the text of what they are called."""
+        stages = self.run.peers["pp_rank"].drop_nulls().sort().to_list()
+        return things_by_text(self.slow, stages[-1] if stages else None)
 
 
 def runs_by_day(frames: Frames, slow: pl.DataFrame) -> list[RunDays]:
@@ -85,7 +88,7 @@ def runs_by_day(frames: Frames, slow: pl.DataFrame) -> list[RunDays]:
         mine, of_steps = slow.filter(of_run), steps.filter(of_run)
         repairs = [repair_of(row) for row in mine.to_dicts()]
         known = _run(frames, run, of_steps.height, repairs)
-        found.append(RunDays(known, of_steps, savings.filter(of_run), mine))
+        found.append(RunDays(known, of_steps, savings.filter(of_run), mine, frames))
     return found
 
 
@@ -128,13 +131,16 @@ def answers_of_days(days: RunDays, question: Question) -> Answers:
     things = days.things()
 
     def read(part: Part) -> Ask | str:
-        text = part.repair.text
-        if text != "everything" and text not in things:
-            return KEPT_BY_DAY
-        return ask(part, Evidence(days.run, pl.LazyFrame()))
+        repair = part.repair
+        is_known = repair.text == "everything" or repair.text in things
+        if is_known or repair.kind in NEEDS_OPERATIONS:
+            return ask(part, Evidence(days.run, pl.LazyFrame()))
+        return why_untold(repair, days.frames, days.run.run_id)
 
     def measure(parts: Mapping[str, Sequence[Ask]]) -> pl.DataFrame:
-        return pl.concat([_blocks(days, things.get(name), name) for name in parts])
+        found = [_blocks(days, things.get(name), name) for name in parts]
+        columns = NO_BLOCKS.columns
+        return pl.concat([NO_BLOCKS, *(blocks.select(columns) for blocks in found)])
 
     # what several save together is known of all alone
     alone = [wish for wish in question.wishes if not wish.is_joint]
@@ -143,26 +149,30 @@ def answers_of_days(days: RunDays, question: Question) -> Answers:
     return answered_by(told, days.run.seen, asked, read, measure)
 
 
-def _blocks(days: RunDays, thing: tuple[str, str] | None, name: str) -> pl.DataFrame:
+def _blocks(days: RunDays, things: Things | None, name: str) -> pl.DataFrame:
     if name == "everything":
         return even_blocks(days.steps, name)
-    if thing is None:
+    if things is None:
         return joint_blocks(days.steps, name)
-    scope, scope_id = thing
-    is_it = (pl.col("scope") == scope) & (pl.col("scope_id") == scope_id)
-    return thing_blocks(days.steps, days.savings.filter(is_it), name)
+    told = [
+        {"scope": scope, "scope_id": scope_id} for scope, scope_id in sorted(things)
+    ]
+    mine = days.savings.join(pl.DataFrame(told), on=["scope", "scope_id"], how="semi")
+    return thing_blocks(days.steps, mine, name)
 
 
-def untold(run_id: str, steps: int, ranks: int) -> list[dict[str, Any]]:
+def untold(run: RunSteps, refused: Mapping[str, str]) -> list[dict[str, Any]]:
     """Return a row for each repair that other runs are asked for, with the reason.
 
     Args:
-        run_id: The run.
-        steps: Its steps. [1]
-        ranks: Its ranks. [1]
+        run: The run.
+        refused: Why a repair could not be told, by its text.
     """
-    seen = {"run_id": run_id, "steps": steps, "ranks_held": ranks}
+    seen = {"run_id": run.run_id, "steps": run.steps_seen, "ranks_held": run.ranks}
+    rows = [(text, scope, KEPT_BY_DAY) for text, scope in _UNTOLD]
+    if "everything" in refused:
+        rows.append(("everything", "everything", refused["everything"]))
     return [
-        {**BLANK, **seen, "repair": text, "scope": scope, "doubt": KEPT_BY_DAY}
-        for text, scope in _UNTOLD
+        {**BLANK, **seen, "repair": text, "scope": scope, "doubt": why}
+        for text, scope, why in rows
     ]

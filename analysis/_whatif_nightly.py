@@ -49,15 +49,15 @@ def answer_all(frames: Frames, limits: Limits) -> list[dict[str, Any]]:
         run = days.run
         wishes = wishes_of_days(days.slow)
         question = Question(wishes, days.slow, limits, True, paid.get(run.run_id))
-        rows += answers_of_days(days, question).rows
-        rows += untold(run.run_id, run.steps_seen, run.ranks)
+        answers = answers_of_days(days, question)
+        rows += answers.rows + untold(run, answers.refused)
     unfit: dict[str, str] = {}
     for run_id in traced_runs(frames):
         mine = slow.filter(pl.col("run_id") == run_id)
         asked = Question((), mine, limits, True, paid.get(run_id))
-        answers = _by_replay(frames, run_id, asked)
-        rows += answers.rows
-        unfit |= {run_id: answers.unfit} if answers.unfit else {}
+        replayed = _by_replay(frames, run_id, asked)
+        rows += replayed.rows
+        unfit |= {run_id: replayed.unfit} if replayed.unfit else {}
     return rows + unanswered(frames, {row["run_id"] for row in rows}, unfit)
 
 

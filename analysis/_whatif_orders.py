@@ -15,7 +15,8 @@ from analysis._whatif_steps import PARTS, RunSteps, compared
 _STEP: Final = ("attempt", "step", "block")
 _RANK: Final = ("attempt", "rank")
 
-_NONE: Final = pl.DataFrame(
+#: No blocks, with the columns of `blocks_with`.
+NO_BLOCKS: Final = pl.DataFrame(
     schema={
         "attempt": pl.Int32,
         "block": pl.Int64,
@@ -51,7 +52,7 @@ def blocks_with(run: RunSteps, changes: Mapping[str, Change]) -> pl.DataFrame:
         for rows in run.portions()
         for name, change in changes.items()
     ]
-    return pl.concat([_NONE, *found]).sort("name", "attempt", "block")
+    return pl.concat([NO_BLOCKS, *found]).sort("name", "attempt", "block")
 
 
 def _blocks(steps: pl.DataFrame, name: str) -> pl.DataFrame:

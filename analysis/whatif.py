@@ -181,7 +181,7 @@ _THRESHOLDS: Final[Mapping[str, float]] = {
 
 ANALYSIS: Final = Analysis(
     name="whatif",
-    version=6,
+    version=7,
     describes="What each repair would save, in time and GPU time",
     inputs=INPUTS,
     outputs=(WhatIf,),
