@@ -9,6 +9,7 @@ import cyclopts
 
 from ingest.errors import TelemetryError, UsageError
 from pipeline._repeated import each_fix_once
+from pipeline._words import told_apart
 from pipeline.commands import COMMANDS
 from pipeline.commands._shared import (
     COMMON,
@@ -44,7 +45,7 @@ def run_tokens(tokens: Sequence[str]) -> int:
         tokens: What stands behind the program's name.
     """
     try:
-        return _run(each_fix_once(tokens))
+        return _run(each_fix_once(told_apart(tokens)))
     except (cyclopts.CycloptsError, UsageError) as error:
         reason = one_line(str(error)).rstrip(".")
         say(f"gpuledger: {reason}; see {_help_for(tokens)}")
@@ -81,7 +82,8 @@ def _damage_for(tokens: Sequence[str]) -> str:
     """Name the part of the lake that cannot be read; raise again if all can be."""
     from ingest.lake import refuse_damaged
 
-    _, bound, _ = app.parse_args(tokens, print_error=False, exit_on_error=False)
+    words = told_apart(tokens)
+    _, bound, _ = app.parse_args(words, print_error=False, exit_on_error=False)
     try:
         refuse_damaged(settings_of(bound.arguments.get("common", COMMON)).lake)
     except TelemetryError as damage:
