@@ -6,6 +6,7 @@ from typing import Final, TypeVar
 
 from ingest import files, mapping
 from ingest._empty import EMPTY, is_empty
+from ingest._made_truth import MADE_TRUTH
 from ingest._names import display, unrotated
 from ingest._reading import UNRECOGNIZED
 from ingest.discovery import Found
@@ -88,7 +89,9 @@ def open_head(file: Found) -> Opened:
 def _source_of(file: Found, head: Head) -> Source | None:
     if is_empty(file.path, head):
         return EMPTY
-    return mapping.claim(head, file.mappings, files.recognize(head, SOURCES))
+    claimed = mapping.claim(head, file.mappings, files.recognize(head, SOURCES))
+    is_truth = claimed is None and MADE_TRUTH.recognizes(head)
+    return MADE_TRUTH if is_truth else claimed
 
 
 def tried(work: Callable[[_In], _Out]) -> Callable[[_In], _Out | OSError]:

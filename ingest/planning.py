@@ -10,6 +10,7 @@ import polars as pl
 from ingest._empty import EMPTY
 from ingest._hashing import Hashed, look
 from ingest._looking import Kin
+from ingest._made_truth import MADE_TRUTH
 from ingest.discovery import Found
 from ingest.known import Known, index_of, superseded
 from ingest.sources import Reading
@@ -17,6 +18,9 @@ from ingest.staging import Candidate
 
 #: Source of a file that holds nothing.
 EMPTY_SOURCE: Final = EMPTY.name
+
+#: Source of the truth about a made cluster: nothing of it is telemetry.
+TRUTH_SOURCE: Final = MADE_TRUTH.name
 
 #: Files that are staged together, unless their sizes say otherwise.
 BATCH_FILES: Final = 256

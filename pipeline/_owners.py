@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 
 from analysis._rollup import JOBS
 from ingest import reading
@@ -52,16 +53,22 @@ def may_have(part: Part, column: str, owner: str) -> bool:
     return (least is None or least <= owner) and owner <= str(greatest)
 
 
-def traced_files(lake: Snapshot, table: type[Table]) -> frozenset[str]:
-    """Return the files whose steps are samples, since they are of traces."""
+def traced_files(
+    lake: Snapshot, table: type[Table], coming: Iterable[Part] = ()
+) -> frozenset[str]:
+    """Return the files whose steps are samples, since they are of traces.
+
+    Args:
+        lake: The lake.
+        table: Table of raw rows.
+        coming: Parts that are not in the lake yet.
+    """
     if table is not StepTimings:
         return frozenset()
-    return frozenset(
-        file_id
-        for traced in TRACED
-        for part in lake.manifest.of(traced.sql_name(), "raw")
-        for file_id in part.file_ids
-    )
+    names = {traced.sql_name() for traced in TRACED}
+    here = (part for name in names for part in lake.manifest.of(name, "raw"))
+    new = (part for part in coming if part.table in names)
+    return frozenset(file_id for part in chain(here, new) for file_id in part.file_ids)
 
 
 def heavy_owners(

@@ -110,10 +110,28 @@ def _uncovered(lake: Snapshot, table: type[Table], day: str) -> list[str]:
 
 def owners_of(lake: Snapshot, table: type[Table], day: str) -> frozenset[str]:
     """Return whose raw rows a day has, those of traces aside."""
+    return owners_in(lake, table, _parts(lake, table, day), traced_files(lake, table))
+
+
+def owners_in(
+    lake: Snapshot,
+    table: type[Table],
+    parts: Sequence[Part],
+    traced: frozenset[str],
+) -> frozenset[str]:
+    """Return whose raw rows are in parts.
+
+    Args:
+        lake: The lake that the parts are in, or are to come to.
+        table: Table of raw rows.
+        parts: Parts of it.
+        traced: Files of traces, whose rows do not count.
+    """
     column = sources()[table][0].owner
     found: set[str] = set()
-    traced = traced_files(lake, table)
-    for part in _parts(lake, table, day):
+    for part in parts:
+        if traced.issuperset(part.file_ids):
+            continue
         sole = sole_owner(part, column)
         if sole is not None:
             found.add(sole)

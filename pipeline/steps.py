@@ -13,6 +13,8 @@ from ingest.lake import Writer, known_files, open_writer, snapshot
 from ingest.staging import Candidate, Staged
 from ingest.tables import IngestedFiles, RejectedRows
 from pipeline import analyzing, checking
+from pipeline._late import Lost
+from pipeline._memory import trim
 from pipeline._owners import ByDay
 from pipeline.analyzing import Analyzed
 from pipeline.compacting import compact, days_of
@@ -75,14 +77,17 @@ def _ingest(
     plan = planning.plan(found, before)
     say(f"{len(found)} files found, {len(plan.candidates)} of them new")
     batches = list(plan.batches())
-    progress = Progress(plan.candidates)
+    progress, lost, lake = Progress(plan.candidates), Lost(), snapshot(writer.root)
     for staged in stage_all(writer.root, batches):
+        lost.see(lake, staged.parts)
         writer.commit([staged])
+        trim()
         say(progress.after(staged))
     new = [candidate.reading.file_id for candidate in plan.candidates]
     files = known_files(writer.root).filter(IngestedFiles.file_id.col.is_in(new))
     named = IngestedFiles.run_id_basis.col == "folder"
-    assumed = files.filter(named)[IngestedFiles.run_id.name].unique().sort()
+    has_rows = IngestedFiles.rows_read.col > 0
+    assumed = files.filter(named & has_rows)[IngestedFiles.run_id.name].unique().sort()
     return Ingested(
         known=len(plan.known) - len(plan.again),
         files=files.sort(IngestedFiles.path.name),
@@ -92,6 +97,7 @@ def _ingest(
         empty=plan.empty,
         again=plan.again,
         rereads=why_again(before, files, plan.candidates),
+        lost=tuple(lost.lines()),
     )
 
 

@@ -6,9 +6,9 @@ from typing import Final
 
 import polars as pl
 
-from ingest.planning import EMPTY_SOURCE, Again
+from ingest.planning import Again
 from ingest.tables import IngestedFiles
-from pipeline import refusals
+from pipeline import refusals, rowless
 from pipeline.refusals import Fault, first_faults, named
 
 __all__ = ["REFUSED_SHOWN", "Ingested", "first_faults"]
@@ -17,11 +17,6 @@ __all__ = ["REFUSED_SHOWN", "Ingested", "first_faults"]
 REFUSED_SHOWN: Final = 20
 
 _ASSUMED: Final = IngestedFiles.zone_basis.col == "assumed"
-
-#: Files of which no row came and none was refused, but empty ones.
-_BARREN: Final = (IngestedFiles.rows_read.col == 0) & (
-    IngestedFiles.source.col != EMPTY_SOURCE
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +32,7 @@ class Ingested:
         empty: Files that hold nothing, known or not. [1]
         again: Files that another of the same ingest holds, and so were not read.
         rereads: Files that came before, by what has changed since. [1]
+        lost: Runs and clusters of which days are neither raw nor in rollups, in words.
     """
 
     known: int
@@ -47,16 +43,12 @@ class Ingested:
     empty: int = 0
     again: tuple[Again, ...] = ()
     rereads: Mapping[str, int] = field(default_factory=dict)
+    lost: tuple[str, ...] = ()
 
     @property
     def refused(self) -> pl.DataFrame:
         """Files of which something was refused."""
         return self.files.filter(IngestedFiles.rows_rejected.col > 0)
-
-    @property
-    def barren(self) -> list[str]:
-        """Files that a source claims and that hold no record for a table."""
-        return self.files.filter(_BARREN)[IngestedFiles.path.name].to_list()
 
     @property
     def is_partial(self) -> bool:
@@ -68,6 +60,7 @@ class Ingested:
         yield self._head()
         if self.empty:
             yield f"{self.empty} empty file{'s' * (self.empty > 1)}"
+        yield from self.lost
         yield from self._unread()
         for run_id in self.assumed_runs:
             yield (
@@ -87,9 +80,7 @@ class Ingested:
             yield _told_again(self.again)
         for why, count in self.rereads.items():
             yield f"{_files(count)} read again: {why}"
-        if barren := self.barren:
-            verb = "hold" if len(barren) > 1 else "holds"
-            yield f"{_files(len(barren))} {verb} nothing for a table: {named(barren)}"
+        yield from rowless.lines(self.files)
         if assumed := self.files.filter(_ASSUMED).height:
             yield (
                 f"UTC assumed for {_files(assumed)} with times without a zone; --zone"

@@ -18,7 +18,7 @@ class IngestedFiles(Table):
     sha256 = c.identifier("SHA-256 of the expanded content.")
     source = c.identifier(
         "Source that read it; `unrecognized` where none claims it, `empty` where there"
-        " is nothing to claim."
+        " is nothing to claim, `made-truth` where it is the truth about a made cluster."
     )
     reader_version = c.number("Version of that source.")
     bytes = c.size_bytes("Size of the expanded content.")

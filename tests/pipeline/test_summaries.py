@@ -79,7 +79,32 @@ def test_files_without_a_row_for_a_table_are_named(
     folder = inbox(**{name: sacct.replace("1.", f"{name}.") for name in "123456"})
     said = told(capsys, "ingest", "inbox", "--zone", "UTC")
     names = ", ".join(f"{folder.resolve()}/{n}.csv" for n in (1, 2, 3))
-    assert f"6 files hold nothing for a table: {names} and 3 more" in said
+    assert f"6 files of sacct read, no jobs in them: {names}" in said
+    assert f"{names} and 3 more" in said
+
+
+def test_a_healthy_kernel_log_is_said_to_have_no_failures(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    folder = inbox()
+    path = folder / "node.kern.log"
+    path.write_text("2026-03-02T00:00:00+00:00 n1 kernel: Linux version 6.8\n")
+    said = told(capsys, "ingest", "inbox")
+    line = f"1 file of kernel-log read, no failures in it: {path.resolve()}\n"
+    assert line in said
+    assert "named after its folder" not in said
+
+
+def test_the_truth_about_a_made_cluster_is_passed_over(
+    capsys: pytest.CaptureFixture[str], project: Path
+) -> None:
+    folder = inbox(a=STEPS)
+    truth = (project / "sample_traces" / "truth.json").read_text()
+    (folder / "truth.json").write_text(truth)
+    said = told(capsys, "ingest", "inbox")
+    path = folder.resolve() / "truth.json"
+    assert f"1 file passed over, the truth about made telemetry: {path}\n" in said
+    assert "nothing new: 2 files" in told(capsys, "ingest", "inbox")
 
 
 def test_what_is_read_again_says_why(capsys: pytest.CaptureFixture[str]) -> None:
