@@ -75,7 +75,7 @@ def heavy_of(
     for table, rollups in _by_source(analyses).items():
         column = rollups[0].owner
         owners = heavy_owners(lake, table, column, by_day)
-        owners |= _retired(lake, table, rollups)
+        owners |= retired_owners(lake, table, rollups)
         if owners:
             found[table] = Heavy(table, column, owners, rollups)
     return found
@@ -109,7 +109,7 @@ def _by_source(
     return found
 
 
-def _retired(
+def retired_owners(
     lake: Snapshot, table: type[Table], rollups: Iterable[Rollup]
 ) -> frozenset[str]:
     """Return the owners that have rollups of days whose raw rows are gone for good."""

@@ -14,7 +14,7 @@ from ingest.identity import identity_of
 from ingest.lake import Snapshot, Writer, snapshot
 from ingest.tables import RunCards, Table
 from pipeline._day_by_day import in_force, in_turn, run_together
-from pipeline._heavy import heavy_of
+from pipeline._heavy import heavy_of, retired_owners
 from pipeline._memory import trim
 from pipeline._owners import ByDay
 from pipeline._work import RUN, Scope, Work
@@ -99,12 +99,16 @@ def analyze(
 
 
 def _tell(work: Work, by_day: ByDay) -> None:
-    """Say whose rows are condensed by day."""
+    """Say whose rows are condensed by day, and why."""
+    many = f"it has more than by_day_rows = {by_day.rows:,} rows"
+    old = "old days of it are kept as rollups only"
     for table, heavy in work.heavy.items():
+        short = by_day.owners.get(table, frozenset())
+        short |= retired_owners(work.before, table, heavy.rollups)
         for owner in sorted(heavy.owners):
             by_day.say(
-                f"{table.sql_name()} of {owner}: condensed by day, as are those of all"
-                f" with more than by_day_rows = {by_day.rows:,} rows"
+                f"{table.sql_name()} of {owner}: condensed by day, since"
+                f" {old if owner in short else many}"
             )
 
 

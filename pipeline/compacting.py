@@ -16,7 +16,8 @@ from pipeline.logs import Say
 from pipeline.publishing import EVERY_TABLE, publish
 from pipeline.settings import Settings
 
-_DAYS: Final = re.compile(r"(\d{1,5})d")
+#: Days of up to five digits: a date has to lie before them.
+_DAYS: Final = re.compile(r"([0-9]{1,5})d")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +41,10 @@ class Compacted:
     def lines(self) -> list[str]:
         """The summary in words."""
         head = f"{self.merged:,} parts merged into {self.into:,}"
-        days = sum(map(len, self.retired.values()))
+        days = len({day for days in self.retired.values() for day in days})
         if days or self.kept:
-            head += f"; {self.rows:,} raw rows of {days} days retired"
+            of = f"{days} day{'s' * (days != 1)}"
+            head += f"; {self.rows:,} raw rows of {of} retired"
         told = [
             f"{table.sql_name()}: retired {', '.join(days)}: rollups only"
             for table, days in self.retired.items()
@@ -61,7 +63,7 @@ def days_of(keep_raw: str) -> int:
     if said is None:
         message = (
             f"keep_raw {keep_raw!r}: expected whole UTC days, such as 7d (0d keeps the"
-            " newest day only); correct --keep-raw or the setting"
+            " newest day only, 99999d is the most); correct --keep-raw or the setting"
         )
         raise SettingError(message)
     return int(said.group(1))
@@ -72,7 +74,7 @@ def compact(writer: Writer, settings: Settings, say: Say) -> Compacted:
 
     Args:
         writer: The lake, locked.
-        settings: Settings in force; `keep_raw` is how many days stay raw.
+        settings: Settings in force; `keep_raw` is how many days stay raw, None: all.
         say: Told of progress.
 
     Raises:

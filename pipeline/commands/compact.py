@@ -10,8 +10,8 @@ def compact(*, keep_raw: str | None = None, common: Common = COMMON) -> int:
 
     Args:
         keep_raw: Days before the newest day of the data whose raw step timings and
-            power samples stay; older ones become rollups only, for good. Nothing is
-            retired without it.
+            power samples stay, as in 7d; older ones become rollups only, for good.
+            Nothing is retired without it: the setting keep_raw is for nights.
         common: What every command takes.
     """
     from ingest.errors import LakeError
@@ -20,9 +20,13 @@ def compact(*, keep_raw: str | None = None, common: Common = COMMON) -> int:
 
     settings = settings_of(common)
     if keep_raw is not None:
-        settings = settings.model_copy(update={"keep_raw": keep_raw})
-    if settings.keep_raw is not None:
-        compacting.days_of(settings.keep_raw)
+        compacting.days_of(keep_raw)
+    elif settings.keep_raw is not None:
+        common.say(
+            f"keep_raw = {settings.keep_raw!r} of the settings is for nights: nothing"
+            " is retired here without --keep-raw"
+        )
+    settings = settings.model_copy(update={"keep_raw": keep_raw})
     if not snapshot(settings.lake).generation:
         message = f"{settings.lake}: no lake there; ingest something first"
         raise LakeError(message)

@@ -8,9 +8,10 @@ import pytest
 from analysis import QUESTIONS
 from ingest.errors import SettingError
 from ingest.lake import open_writer, snapshot
-from ingest.tables import IngestedFiles, StepTimings
+from ingest.tables import IngestedFiles, PowerSamples, StepTimings, Table
 from pipeline import compacting, settings, steps
 from pipeline.cli import run_tokens
+from pipeline.compacting import Compacted
 from pipeline.logs import silence
 
 pytestmark = pytest.mark.thorough
@@ -126,14 +127,16 @@ def test_a_day_that_no_rollup_covers_is_kept_and_said(
     assert len({part.day for part in snapshot(lake).parts(StepTimings)}) == 4
 
 
-@pytest.mark.parametrize("text", ["12h", "7", "d", "-1d", "1.5d", "7 d", "seven"])
+@pytest.mark.parametrize("text", ["12h", "7", "d", "-1d", "1.5d", "7 d", "100000d"])
 def test_only_whole_days_can_be_kept(text: str) -> None:
-    with pytest.raises(SettingError, match="expected whole UTC days, such as 7d"):
+    said = r"expected whole UTC days, such as 7d \(.*, 99999d is the most\)"
+    with pytest.raises(SettingError, match=said):
         compacting.days_of(text)
 
 
 def test_whole_days() -> None:
-    assert [compacting.days_of(text) for text in ("7d", "0d", " 30d ")] == [7, 0, 30]
+    days = [compacting.days_of(text) for text in ("7d", "0d", "99999d", " 30d ")]
+    assert days == [7, 0, 99_999, 30]
 
 
 def test_no_lake_and_no_days_are_one_line(
@@ -145,6 +148,44 @@ def test_no_lake_and_no_days_are_one_line(
     first, second = capsys.readouterr().err.splitlines()
     assert first.endswith("no lake there; ingest something first")
     assert second.startswith("gpuledger: keep_raw '12h': expected whole UTC days")
+
+
+def test_a_day_counts_once_for_all_its_tables() -> None:
+    retired: dict[type[Table], list[str]] = {
+        StepTimings: ["2026-03-02"],
+        PowerSamples: ["2026-03-02", "2026-03-03"],
+    }
+    head = Compacted(0, 0, retired, 9, ()).lines()[0]
+    assert head.endswith("; 9 raw rows of 2 days retired")
+    one = Compacted(0, 0, {StepTimings: ["2026-03-02"]}, 9, ()).lines()[0]
+    assert one.endswith("; 9 raw rows of 1 day retired")
+
+
+def test_only_its_option_retires_and_a_small_run_is_told_why(
+    lake: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    # GIVEN the setting of nights
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "gpuledger.toml").write_text('keep_raw = "1d"\n')
+    # WHEN parts are merged by hand
+    assert run_tokens(["compact", "--lake", str(lake)]) == 0
+    said = capsys.readouterr()
+    # THEN every day stays, and that is said
+    assert "retired" not in said.out
+    assert "'1d' of the settings is for nights: nothing is retired here" in said.err
+    assert len({part.day for part in snapshot(lake).parts(StepTimings)}) == 4
+    # AND with the option, the run is told why it is condensed, then and later
+    for tokens in (["compact", "--keep-raw", "1d"], ["analyze"]):
+        assert run_tokens([*tokens, "--lake", str(lake)]) == 0
+        said = capsys.readouterr()
+        assert (
+            "step_timings of r: condensed by day, since old days of it are kept as"
+            " rollups only\n"
+        ) in said.err
+        assert "by_day_rows" not in said.err
 
 
 def test_a_night_does_it_at_its_end(
