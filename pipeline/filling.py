@@ -37,7 +37,7 @@ from pipeline.settings import Settings
 from pipeline.summaries import Ingested
 
 #: Raised when a scenario makes other steps or samples than before.
-MADE: Final = 2
+MADE: Final = 3
 
 #: Says in a run's folder whether its files are all there.
 _MARK: Final = ".generated.json"
@@ -103,8 +103,9 @@ def fill(
         TelemetryError: If the lake cannot be used.
         OSError: If files cannot be written or read.
     """
-    cluster, settings = cluster_of(scenario), target.settings
-    begun, until = generating.span_of(cluster, request.hours)
+    settings = target.settings
+    begun, until = generating.span_of(scenario, request.hours)
+    cluster = cluster_of(scenario, until)
     since = max(begun, ((until - 1) // DAY_NS - target.keep) * DAY_NS)
     whole = replace(request, form="parquet", rows_from_ns=since)
     counters = _write(scenario, folder, whole, say)

@@ -37,7 +37,7 @@ def _at(kind: str, *, by_step: bool) -> dict[str, st.SearchStrategy[Any]]:
     lasts = kind not in STOPPING
     if by_step and kind not in {"preemption", "lemon_node"}:
         steps = {"steps": st.integers(1, STEPS)} if lasts else {}
-        return {"from_step": st.integers(0, STEPS), **steps}
+        return {"from_step": st.integers(0, STEPS - 1), **steps}
     since: dict[str, st.SearchStrategy[Any]] = {"from_s": _SECONDS}
     if lasts or kind in {"preemption", "lemon_node"}:
         since["length_s"] = st.floats(1e-3, 86_400)
@@ -50,7 +50,7 @@ def _of_kind(kind: str) -> st.SearchStrategy[Fault]:
     places: list[dict[str, st.SearchStrategy[Any]]] = [rank, host]
     if kind in {"data_stall", "preemption", "checkpoint_storm"}:
         places = [rank, host, {}] if kind == "data_stall" else [{}]
-    worse = st.floats(0.01 if kind == "data_stall" else 1.0, 4)
+    worse = st.floats(0.01 if kind == "data_stall" else 1.0, 1.9)
     return st.one_of(
         [
             st.builds(

@@ -137,6 +137,34 @@ def test_llama3_stops_as_its_paper_counts() -> None:
         ),
         (BASE + b"[faults_drawn]\nstops = 2.5\n", "expected a whole number, got"),
         (
+            # 1 + 600 s / (6 s x (1 - 0.1 - 0.01) - 0.02 s)
+            BASE + SLOW % b"rank = 3\nfrom_s = 1\nseverity = 114",
+            "faults[0].severity: 114: expected at most 113.781, with which a step is",
+        ),
+        (
+            BASE + b"[[faults]]\nkind = 'data_stall'\nfrom_s = 1\nlength_s = 9\n"
+            b"severity = 401\n",
+            "faults[0].severity: 401: expected at most 400,",
+        ),
+        (
+            BASE + b"[[faults]]\nkind = 'checkpoint_storm'\nfrom_s = 1\n"
+            b"length_s = 9\nseverity = 300\n",
+            "faults[0].severity: 300: expected at most 201,",
+        ),
+        (
+            # each 600 s + 4320 s x exp(-600 / 4320) of a day, at 16 ranks
+            BASE + b"[faults_drawn]\nera_days = 1\nslow_gpus = 500\n",
+            "faults_drawn.slow_gpus: 500: some 25.2 at once: expected at most 16;",
+        ),
+        (
+            BASE + b"[faults_drawn]\nera_days = 1\ndata_stalls = 20\n",
+            "faults_drawn.data_stalls: 20: some 1.01 at once: expected at most 1;",
+        ),
+        (
+            BASE + b"[[faults]]\nkind = 'hang'\nrank = 1\nfrom_step = 14_400\n",
+            "faults[0].from_step: 14,400: expected less than 14,400, steps of",
+        ),
+        (
             BASE + b"[[faults]]\nkind = 'xid'\nrank = 1\nfrom_s = 86_400\n",
             "faults[0].from_s: 86400: expected less than 86400, the calendar's end",
         ),

@@ -9,13 +9,14 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
 import polars as pl
 import pytest
 
 from ingest.errors import SettingError
 from ingest.synthetic.cluster import write_raw
 from ingest.synthetic.cluster.cluster import cluster_of
-from ingest.synthetic.cluster.scenario import Fleet, Layout, Scenario
+from ingest.synthetic.cluster.scenario import Fault, Fleet, Layout, Scenario
 from ingest.synthetic.cluster.volume import volume_of
 from ingest.synthetic.cluster.write_raw import RawOptions
 from pipeline import _pace
@@ -166,8 +167,8 @@ def test_a_disk_that_is_too_small_is_refused_before(
 @pytest.mark.parametrize("form", ["raw", "csv", "parquet"])
 def test_about_as_much_is_written_as_was_said(tmp_path: Path, form: Format) -> None:
     """Never more, and half of it at least."""
-    cluster = cluster_of(SMALL)
-    span = span_of(cluster, 3)
+    span = span_of(SMALL, 3)
+    cluster = cluster_of(SMALL, span[1])
     kind: Kind = "jsonl" if form == "raw" else form
     said = volume_of(cluster, span, RawOptions(steps=kind, traces=2))
     written = generate(SMALL, tmp_path, Request(form, hours=3, traces=2), silence)
@@ -206,7 +207,8 @@ def test_a_disk_that_fills_up_is_said_in_one_line(
         (["--interval", "nan"], "--interval nan: expected 0, or seconds of 0.1"),
         (["--interval", "-1"], "--interval -1.0: expected 0, or seconds of 0.1"),
         (["--interval", "1e-9"], "--interval 1e-09: expected 0, or seconds"),
-        (["--traces", "-1"], "--traces -1: expected ranks, 0 or more"),
+        (["--traces", "-1"], "--traces -1: expected 0 to 16 ranks"),
+        (["--traces", "17"], "--traces 17: expected 0 to 16 ranks"),
         (["--trace", __file__], "--trace: there are no traces to make of it"),
         (
             ["--traces", "1", "--trace", __file__],
@@ -235,8 +237,46 @@ def test_what_a_lake_keeps_needs_a_lake(
 
 
 def test_an_endless_time_is_the_calendar() -> None:
-    cluster = cluster_of(SMALL)
-    assert span_of(cluster, 1e300) == span_of(cluster, None)
+    assert span_of(SMALL, 1e300) == span_of(SMALL, None)
+
+
+def test_the_truth_is_of_the_hours_that_are_written(tmp_path: Path) -> None:
+    generate(SMALL, tmp_path, Request(hours=1.5, interval_s=0), silence)
+    truth = json.loads((tmp_path / "truth.json").read_text())
+    until = SMALL.begun_ns + 5_400 * 10**9
+    (attempt,) = truth["attempts"]
+    assert attempt["end_ns"] == truth["files"]["to_ns"] == until
+    accounts = truth["accounts_gpu_ns"]["run"]
+    assert sum(accounts.values()) == truth["paid_gpu_ns"]
+    assert truth["paid_gpu_ns"] == (until - attempt["start_ns"]) * 16
+
+
+def test_hours_beyond_the_calendar_are_said_to_be_none(tmp_path: Path) -> None:
+    said: list[str] = []
+    generate(SMALL, tmp_path, Request("parquet", 25, interval_s=0), said.append)
+    assert said[0] == (
+        "--hours 25: the calendar has 24 hours, all of which are written; more come"
+        " with --days"
+    )
+
+
+def test_faults_without_time_to_happen_are_said(tmp_path: Path) -> None:
+    lemon = Fault(kind="lemon_node", host=1, from_s=9, length_s=9, severity=1_000)
+    many = msgspec.structs.replace(SMALL, faults=(lemon,))
+    said: list[str] = []
+    generate(many, tmp_path, Request("parquet", 1, interval_s=0), said.append)
+    truth = json.loads((tmp_path / "truth.json").read_text())
+    left = 1_000 - len(truth["faults"])
+    assert truth["faults_missed"] == {"stop": left}
+    assert said[0] == (
+        f"{left:,} of 1,000 faults never happen, as the run stands still for others or"
+        f" is too short for them: {left:,} stop"
+    )
+
+
+def test_a_time_in_which_no_run_starts_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(SettingError, match="the run does not start by then"):
+        generate(SMALL, tmp_path, Request(hours=0.01), silence)
 
 
 def test_a_truth_is_not_written_over(

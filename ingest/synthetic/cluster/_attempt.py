@@ -20,7 +20,8 @@ class Attempt:
         end_ns: When it ended; a whole second.
         first_step: Number of its first step.
         kept: Of its steps those that are not done again. [1]
-        stop: Fault that stopped it; None for the last.
+        stop: Fault that stopped it; None where it went on to the end.
+        is_cut: Whether its time ended before the stop ended it: nobody heard of that.
         clock: Its steps; those that were completed by all ranks.
     """
 
@@ -35,6 +36,7 @@ class Attempt:
     kept: int
     stop: PlacedFault | None
     clock: Clock
+    is_cut: bool = False
 
     @property
     def steps(self) -> int:

@@ -10,7 +10,8 @@ import numpy.typing as npt
 from ingest.synthetic.cluster._pauses import Pauses
 from ingest.synthetic.cluster._raw_steps import RawSteps
 from ingest.synthetic.cluster._watching import Watched
-from ingest.synthetic.cluster._work import Floats, Work
+from ingest.synthetic.cluster._work import SECOND_US, Floats, Work
+from ingest.synthetic.cluster.scenario import Scenario
 
 #: Whole microseconds, or numbers of steps.
 Ints = npt.NDArray[np.int64]
@@ -104,6 +105,9 @@ def feel(
 ) -> Felt:
     """Find what steps take.
 
+    However many faults meet, nothing is longer for them by more than the watchdog's
+    time: whoever waits longer gives up.
+
     Args:
         work: Own work of the ranks.
         raw: Draws of these steps.
@@ -113,24 +117,32 @@ def feel(
     """
     data, checkpoint = raw.data.copy(), _saves(work, raw, first_step)
     own = Watched.of(work, raw, common)
-    watched = own.work
+    watched, most = own.work, longest_us(work.scenario)
+    usual, due, saved = watched.copy(), data + most, checkpoint + most
     late, far = np.zeros_like(watched), np.zeros_like(watched)
     for one in touches:
         rows, columns = slice(one.low, one.high), list(one.columns)
         level = one.level[:, None]
         if one.kind in OF_WORK:
-            watched[rows, columns] *= level
+            longer = watched[rows, columns] * level
+            watched[rows, columns] = np.minimum(longer, usual[rows, columns] + most)
         elif one.kind in OF_LINK:
-            far[rows, columns] += raw.communication[rows, None] * (level - 1)
+            longer = far[rows, columns] + raw.communication[rows, None] * (level - 1)
+            far[rows, columns] = np.minimum(longer, most)
         elif one.kind == "checkpoint_storm":
-            checkpoint[rows] *= one.level
+            checkpoint[rows] = np.minimum(checkpoint[rows] * one.level, saved[rows])
         elif columns:
-            late[rows, columns] += level
+            late[rows, columns] = np.minimum(late[rows, columns] + level, most)
         else:
-            data[rows] += one.level
+            data[rows] = np.minimum(data[rows] + one.level, due[rows])
     watched[own.cells] += own.pause
     whole = _whole(data, raw.healthy * common, raw.communication, raw.idle, checkpoint)
     return _sum_up(work, whole, (_int(watched), _int(late), _int(far)), own)
+
+
+def longest_us(scenario: Scenario) -> float:
+    """Return by how much faults make a part of a step longer at most. [us]"""
+    return scenario.calendar.watchdog_s * SECOND_US
 
 
 def _saves(work: Work, raw: RawSteps, first_step: int) -> Floats:

@@ -6,12 +6,9 @@ from typing import Final
 
 from ingest.synthetic._history_causes import TABLE_5, Cause
 from ingest.synthetic.cluster._draws import draws, number_of
-from ingest.synthetic.cluster.faults import CAUSES, PlacedFault
+from ingest.synthetic.cluster.faults import CAUSES, NEVER_NS, PlacedFault
 from ingest.synthetic.cluster.scenario import Fault, Scenario
 from ingest.times import SECOND_NS
-
-#: Far behind every calendar. [ns]
-NEVER_NS: Final = 2**62
 
 _BY_NAME: Final = {cause.name: cause for cause in TABLE_5}
 

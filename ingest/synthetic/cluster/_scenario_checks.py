@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 from ingest.card_parts import LONGEST_S
 from ingest.synthetic.cluster._scenario_collisions import collisions
 from ingest.synthetic.cluster._scenario_faults import PLACED, STOPPING, Fault
+from ingest.synthetic.cluster._scenario_severities import too_bad, too_many
 from ingest.synthetic.cluster._scenario_sizes import too_much
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ def _all(scenario: "Scenario") -> Iterator[str]:
     yield from _model(scenario)
     yield from _times(scenario)
     yield from too_much(scenario)
+    yield from too_many(scenario)
     for number, fault in enumerate(scenario.faults):
         yield from (f"faults[{number}].{text}" for text in _fault(scenario, fault))
     yield from collisions(scenario)
@@ -106,6 +108,7 @@ def _fault(scenario: "Scenario", fault: Fault) -> Iterator[str]:
         yield f"xid: {fault.kind} has none; leave it out"
     if fault.kind not in _FREE and fault.badness < 1:
         yield f"severity: {fault.badness}: expected 1 or more; raise it"
+    yield from too_bad(scenario, fault)
 
 
 def _length(fault: Fault) -> Iterator[str]:

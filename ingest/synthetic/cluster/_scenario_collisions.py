@@ -26,6 +26,13 @@ def collisions(scenario: "Scenario") -> Iterator[str]:
                 f"faults[{number}].from_s: {fault.from_s:.15g}: expected less than"
                 f" {until_s}, the calendar's end; lower it, or raise calendar.days"
             )
+        most = round(until_s / scenario.schedule.step_s)
+        if fault.from_step is not None and fault.from_step >= most:
+            yield (
+                f"faults[{number}].from_step: {fault.from_step:,}: expected less than"
+                f" {most:,}, steps of schedule.step_s until the calendar's end; lower"
+                " it, or raise calendar.days"
+            )
         if fault.kind not in STOPPING:
             slow[fault.kind, fault.from_step is None].append(number)
     for same in slow.values():

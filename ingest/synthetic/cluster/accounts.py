@@ -152,7 +152,7 @@ def paid_ns(cluster: Cluster) -> int:
     held = sum(one.end_ns - one.start_ns for one in attempts) * ranks
     if not cluster.scenario.calendar.reserved:
         return held
-    whole = attempts[-1].end_ns - attempts[0].start_ns
+    whole = attempts[-1].end_ns - attempts[0].start_ns if attempts else 0
     return whole * (ranks + spare_gpus(cluster))
 
 

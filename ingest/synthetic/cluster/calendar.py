@@ -11,9 +11,9 @@ from ingest.synthetic.cluster._draws import draws
 from ingest.synthetic.cluster._opened import Opened
 from ingest.synthetic.cluster._work import Work
 from ingest.synthetic.cluster.clock import Clock, clock_of
-from ingest.synthetic.cluster.faults import PlacedFault
+from ingest.synthetic.cluster.faults import NEVER_NS, PlacedFault
 from ingest.synthetic.cluster.scenario import Scenario
-from ingest.times import DAY_NS, SECOND_NS
+from ingest.times import SECOND_NS
 
 __all__ = ["Attempt", "run_attempts"]
 
@@ -22,18 +22,21 @@ __all__ = ["Attempt", "run_attempts"]
 _SHORTEST: Final = 0.8
 
 
-def run_attempts(work: Work, faults: Sequence[PlacedFault]) -> Iterator[Attempt]:
-    """Run the attempts of a scenario, one after the other, to the calendar's end.
+def run_attempts(
+    work: Work, faults: Sequence[PlacedFault], until: int
+) -> Iterator[Attempt]:
+    """Run the attempts of a scenario, one after the other, to the end of its time.
 
     A stop that would strike while nothing runs strikes as much later as the run takes
-    to come back: the count of stops stays.
+    to come back: the count of stops stays. What goes on when the time ends is cut
+    there.
 
     Args:
         work: Own work of the ranks.
         faults: All faults, in order of time.
+        until: End of the time. [ns]
     """
     scenario = work.scenario
-    until = scenario.begun_ns + scenario.calendar.days * DAY_NS
     stops = [fault for fault in faults if fault.stops]
     slow = [fault for fault in faults if not fault.stops]
     number, first_step, submitted = 0, 0, scenario.begun_ns
@@ -43,7 +46,8 @@ def run_attempts(work: Work, faults: Sequence[PlacedFault]) -> Iterator[Attempt]
         if opened.start_ns >= until:
             return
         stop, strike = _next(stops, opened, ended)
-        attempt = _run(work, slow, opened, (stop, min(strike, until)), stops)
+        limit = (stop, strike) if strike < until else (None, until)
+        attempt = _cut(_run(work, slow, opened, limit, stops), until)
         yield attempt
         if attempt.stop is None:
             return
@@ -78,7 +82,7 @@ def _next(
     """Return the stop that comes first by the time, and when it strikes."""
     timed = [one for one in stops if one.from_step is None]
     if not timed:
-        return None, 2**62
+        return None, NEVER_NS
     stop = min(timed, key=lambda one: (one.from_ns, one.number))
     if stop.from_ns >= opened.begin_ns:
         return stop, stop.from_ns
@@ -94,10 +98,7 @@ def _run(
 ) -> Attempt:
     """Run an attempt until something stops it, or it is done."""
     scenario = work.scenario
-    until = scenario.begun_ns + scenario.calendar.days * DAY_NS
     stop, strike = limit
-    if stop is not None and strike >= until:
-        stop = None
     length = max(strike - opened.begin_ns, 0)
     count = int(length / (scenario.schedule.step_s * _SHORTEST * SECOND_NS)) + 2
     planned = scenario.schedule.planned_steps
@@ -160,6 +161,14 @@ def _close(
         stop=stop,
         clock=clock,
     )
+
+
+def _cut(attempt: Attempt, until: int) -> Attempt:
+    """Return what there is of an attempt by the end of the time. [ns]"""
+    if attempt.end_ns <= until:
+        return attempt
+    signed = min(attempt.signed_ns, until)
+    return replace(attempt, signed_ns=signed, end_ns=until, is_cut=True)
 
 
 def _resubmitted(scenario: Scenario, attempt: Attempt) -> int:

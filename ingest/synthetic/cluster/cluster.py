@@ -1,17 +1,16 @@
 """A cluster that is generated: everything about it but the steps of its ranks."""
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ingest.synthetic.cluster._drawn import drawn_faults
-from ingest.synthetic.cluster._placing import NEVER_NS, Maker
+from ingest.synthetic.cluster._placing import Maker
 from ingest.synthetic.cluster._work import Work
 from ingest.synthetic.cluster.calendar import Attempt, run_attempts
-from ingest.synthetic.cluster.faults import PlacedFault
+from ingest.synthetic.cluster.faults import NEVER_NS, PlacedFault
 from ingest.synthetic.cluster.fleet import Fleet, fleet_of
 from ingest.synthetic.cluster.scenario import Scenario
-from ingest.times import DAY_NS
 
 __all__ = ["Cluster", "cluster_of"]
 
@@ -25,45 +24,53 @@ class Cluster:
     Attributes:
         scenario: What it is made of.
         fleet: Its hosts and GPUs.
-        faults: What happens to it, in the order of their numbers; of stops only those
-            that struck, with the time at which they did.
+        faults: What happens to it, in the order of their numbers, with the times at
+            which it did.
+        missed: What was to happen by its end and did not, by kinds: stops that had no
+            time to strike, and faults of steps that were not reached. [1]
         attempts: Attempts of its run, each with the clock of its steps.
         work: Own work of its ranks.
+        until_ns: When all of it ends. [ns]
     """
 
     scenario: Scenario
     fleet: Fleet
     faults: tuple[PlacedFault, ...]
+    missed: Mapping[str, int]
     attempts: tuple[Attempt, ...]
     work: Work
-
-    @property
-    def until_ns(self) -> int:
-        """End of the calendar. [ns]"""
-        return self.scenario.begun_ns + self.scenario.calendar.days * DAY_NS
+    until_ns: int
 
 
-def cluster_of(scenario: Scenario) -> Cluster:
-    """Make a cluster: its fleet, its faults, its calendar."""
+def cluster_of(scenario: Scenario, until_ns: int | None = None) -> Cluster:
+    """Make a cluster: its fleet, its faults, its calendar.
+
+    Args:
+        scenario: What it is made of.
+        until_ns: End of its time, a whole second; without, that of the calendar. [ns]
+    """
+    until = scenario.until_ns if until_ns is None else until_ns
     drawn = list(_faults(scenario))
     # those beyond the calendar, too, so that a shorter one has the same draws
     watched = {rank for one in drawn if not one.stops for rank in one.ranks}
-    faults = _inside(scenario, drawn)
+    faults = _inside(drawn, until)
     work = Work(scenario, tuple(sorted(watched)))
-    attempts = _settled(run_attempts(work, faults))
-    struck = {one.stop.number: one.stop for one in attempts if one.stop}
-    known = [struck.get(one.number, one) for one in _dated(faults, attempts)]
-    happened = tuple(one for one in known if not one.stops or one.number in struck)
-    return Cluster(scenario, fleet_of(scenario), happened, attempts, work)
+    attempts = _settled(run_attempts(work, faults, until))
+    happened = tuple(_happened(faults, attempts))
+    there = {one.number for one in happened}
+    missed = Counter(one.kind for one in faults if one.number not in there)
+    fleet = fleet_of(scenario)
+    return Cluster(scenario, fleet, happened, missed, attempts, work, until)
 
 
-def _dated(
-    faults: Iterable[PlacedFault], attempts: Iterable[Attempt]
+def _happened(
+    faults: Iterable[PlacedFault], attempts: Sequence[Attempt]
 ) -> Iterator[PlacedFault]:
-    """Yield faults with the times of the steps that they are at, where they have any.
+    """Yield faults that came, with the times at which they did.
 
-    Those at steps that never came are at no time.
+    Stops have those at which they struck; what is at steps has theirs.
     """
+    struck = {one.stop.number: one.stop for one in attempts if one.stop}
     times: dict[int, list[int]] = defaultdict(list)
     for attempt in attempts:
         clock = attempt.clock
@@ -71,10 +78,12 @@ def _dated(
             bounds = (clock.start[touch.low], clock.end[touch.high - 1])
             times[touch.fault] += [attempt.begin_ns + int(at) * _US for at in bounds]
     for one in faults:
-        if one.stops or one.from_step is None:
+        if one.stops:
+            if one.number in struck:
+                yield struck[one.number]
+        elif one.from_step is None:
             yield one
-        else:
-            felt = times[one.number] or [one.from_ns]
+        elif felt := times[one.number]:
             yield replace(one, from_ns=min(felt), to_ns=max(felt))
 
 
@@ -89,12 +98,11 @@ def _settled(attempts: Iterable[Attempt]) -> tuple[Attempt, ...]:
     return tuple(reversed(settled))
 
 
-def _inside(scenario: Scenario, drawn: Sequence[PlacedFault]) -> list[PlacedFault]:
-    """Return the faults that begin before the calendar ends.
+def _inside(drawn: Sequence[PlacedFault], until: int) -> list[PlacedFault]:
+    """Return the faults that begin before the time ends. [ns]
 
     They are numbered before, so that a longer calendar gives none another number.
     """
-    until = scenario.begun_ns + scenario.calendar.days * DAY_NS
     found = [replace(one, number=number) for number, one in enumerate(drawn)]
     return [
         one if one.to_ns == NEVER_NS else replace(one, to_ns=min(one.to_ns, until))

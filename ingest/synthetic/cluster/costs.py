@@ -1,4 +1,4 @@
-"""What each fault costs: the same seed generated again without it."""
+"""What each fault that makes steps longer costs: the same seed without it."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -7,12 +7,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ingest.synthetic.cluster._felt import Felt, Ints, Touch, feel
-from ingest.synthetic.cluster._opened import Opened
 from ingest.synthetic.cluster._raw_steps import RawSteps, raw_steps
 from ingest.synthetic.cluster._work import Floats
-from ingest.synthetic.cluster.accounts import stepped
 from ingest.synthetic.cluster.calendar import Attempt
-from ingest.synthetic.cluster.clock import clock_of
 from ingest.synthetic.cluster.cluster import Cluster
 
 _US = 1_000
@@ -39,8 +36,10 @@ class Spell:
 def slow_costs(cluster: Cluster) -> dict[int, Spell]:
     """Return what faults cost that make steps longer, by their numbers.
 
-    Only steps that a fault touches are run again. Their draws are those of the run, and
-    which steps a fault touches is held: they are compared one by one.
+    Only steps that a fault touches are run again. Their draws and the time of day are
+    those of the run, and which steps a fault touches is held: they are compared one by
+    one. So what it costs alone is not to the nanosecond what a run with it alone would
+    show: there its steps come earlier in the day, and a stop may not repeat them.
     """
     found: dict[int, Spell] = defaultdict(Spell)
     for attempt in cluster.attempts:
@@ -59,7 +58,9 @@ def _cost(
     clock, ranks = attempt.clock, cluster.scenario.ranks
     part, common = raw.part(low, high), clock.common[low:high]
     others = [
-        one.within(low, high) for one in clock.touches if one.fault != touch.fault
+        one.within(low, high)
+        for one in clock.touches
+        if one.fault != touch.fault and one.low < high and one.high > low
     ]
     first = attempt.first_step + low
 
@@ -89,55 +90,6 @@ def _ratios(cluster: Cluster, alone: Felt, none: Felt, touch: Touch) -> Floats:
         return own_work
 
     return own(alone) / own(none)
-
-
-def stop_costs(cluster: Cluster) -> dict[int, tuple[int | None, int]]:
-    """Return what stops cost, solo (None where not known) and jointly. [GPU ns]
-
-    A stop costs the time from the end of the last completed step to the start of the
-    first step that was never completed. Jointly it ends where another stop strikes
-    before the run is as far again; solo the next attempt goes on instead, on a fleet
-    without faults.
-    """
-    found: dict[int, tuple[int | None, int]] = {}
-    attempts, ranks = cluster.attempts, cluster.scenario.ranks
-    for number, attempt in enumerate(attempts):
-        if attempt.stop is None:
-            continue
-        _, closed = stepped(attempt)
-        lost = attempt.start_ns if not attempt.steps else closed
-        following = attempts[number + 1] if number + 1 < len(attempts) else None
-        if following is None:
-            found[attempt.stop.number] = (None, (attempt.end_ns - lost) * ranks)
-            continue
-        missing = attempt.steps - attempt.kept
-        joint = _regained(following, missing)
-        solo = following.begin_ns + _run_again(cluster, following, missing)
-        times = [(until - lost) * ranks for until in (solo, joint)]
-        found[attempt.stop.number] = (times[0], times[1])
-    return found
-
-
-def _regained(following: Attempt, missing: int) -> int:
-    """Return when an attempt has done its missing steps again, or is stopped. [ns]"""
-    if missing < following.steps:
-        return following.begin_ns + int(following.clock.start[missing]) * _US
-    return stepped(following)[1] if following.steps else following.end_ns
-
-
-def _run_again(cluster: Cluster, following: Attempt, missing: int) -> int:
-    """Return how long the missing steps take on a fleet without faults. [ns]"""
-    if not missing:
-        return 0
-    opened = Opened(
-        following.number,
-        following.submitted_ns,
-        following.start_ns,
-        following.begin_ns,
-        following.first_step,
-    )
-    clock = clock_of(cluster.work, [], opened, missing)
-    return int(clock.end[-1]) * _US
 
 
 def slowdown(spell: Spell) -> float | None:

@@ -7,6 +7,9 @@ from typing import Final
 
 from ingest.synthetic.cluster._scenario_faults import STOPPING
 
+#: Behind every calendar: the last time that 64 bits hold, in the year 2262. [ns]
+NEVER_NS: Final = 2**63 - 1
+
 #: What the analyses call the cause of what makes ranks slow.
 CAUSES: Final[Mapping[str, str]] = MappingProxyType(
     {

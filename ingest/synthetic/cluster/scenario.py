@@ -20,6 +20,7 @@ from ingest.synthetic.cluster._scenario_parts import (
 )
 from ingest.synthetic.cluster._scenario_refusals import refusal
 from ingest.synthetic.cluster._scenario_sizes import too_much
+from ingest.times import DAY_NS, SECOND_NS
 
 __all__ = [
     "MOST_DAYS",
@@ -91,7 +92,12 @@ class Scenario(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=
     @property
     def begun_ns(self) -> int:
         """When the run is submitted. [ns]"""
-        return round(self.calendar.begun.timestamp()) * 1_000_000_000
+        return round(self.calendar.begun.timestamp()) * SECOND_NS
+
+    @property
+    def until_ns(self) -> int:
+        """End of the calendar. [ns]"""
+        return self.begun_ns + self.calendar.days * DAY_NS
 
 
 def packaged() -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import Any, Final
 
 import msgspec
@@ -15,39 +16,65 @@ from ingest.synthetic.cluster.accounts import (
     total,
 )
 from ingest.synthetic.cluster.cluster import Cluster
-from ingest.synthetic.cluster.costs import Spell, slow_costs, slowdown, stop_costs
+from ingest.synthetic.cluster.costs import Spell, slow_costs, slowdown
 from ingest.synthetic.cluster.faults import PlacedFault
+from ingest.synthetic.cluster.stop_costs import stop_costs
 from ingest.times import DAY_NS, day_name
 
 __all__ = ["truth_of"]
 
 #: Raised when the truth says something in another way.
-FORMAT: Final = 1
+FORMAT: Final = 2
+
+#: What its fields mean, where their names alone do not say it; they stand in it.
+MEANINGS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "files": "the time that files are of; the truth is of the same, and what goes"
+        " on at its end is cut there",
+        "paid_gpu_ns": "of the run's GPUs and its spares from the first start to the"
+        " last end where reserved, else of the run's GPUs while an attempt lasts",
+        "interruptions": "stops after which the run started again by the end",
+        "faults_missed": "faults by kind that were to happen by the end and had no time"
+        " to, as the run stood still or never came to their step",
+        "joint_gpu_ns": "paid time of the run's GPUs that is saved if this fault alone"
+        " is gone; of a stop it ends where another one strikes before the run is as far"
+        " again",
+        "solo_gpu_ns": "the same without all other faults, at the steps, with the draws"
+        " and at the time of day of this run; generated alone the fault may meet other"
+        " steps",
+        "stops": "cost from the end of the last completed step to the start of the"
+        " first that never was, with what that takes longer as the first of an attempt;"
+        " from the attempt's first step to the next one's where none was completed",
+        "slowdown_ratio": "median of what a rank takes without waits over the same"
+        " without the fault",
+    }
+)
 
 
-def truth_of(cluster: Cluster, booked: Iterable[Accounts] | None) -> dict[str, Any]:
-    """Return the truth about a cluster. Times in ns, GPU time in GPU ns.
+def truth_of(cluster: Cluster, booked: Iterable[Accounts]) -> dict[str, Any]:
+    """Return the truth about a cluster, to its end. Times in ns, GPU time in GPU ns.
 
     Own work includes the schedule's bubble of the pipeline: no step log tells them
     apart.
 
     Args:
         cluster: The cluster.
-        booked: Accounts of all windows of its steps; None where they were not made, as
-            accounts are of what was generated.
+        booked: Accounts of all windows of its steps.
     """
     attempts, slow = cluster.attempts, slow_costs(cluster)
     return {
         "format": FORMAT,
         "scenario": msgspec.to_builtins(cluster.scenario),
+        "meanings": dict(MEANINGS),
         "fleet": _fleet(cluster),
         "attempts": [told(attempt) for attempt in attempts],
         "steps_kept": sum(one.kept for one in attempts),
         "steps_repeated": sum(one.steps - one.kept for one in attempts),
         "paid_gpu_ns": paid_ns(cluster),
-        "accounts_gpu_ns": None if booked is None else _accounts(cluster, booked),
+        "accounts_gpu_ns": _accounts(cluster, booked),
         "interruptions": interruptions(cluster),
         "faults": _faults(cluster, slow),
+        "faults_missed": dict(sorted(cluster.missed.items())),
         "healthy_ranks": _healthy(cluster, slow),
     }
 

@@ -127,8 +127,9 @@ def _lines(cluster: Cluster) -> Iterator[Line]:
         rank = stop.ranks[0] if stop.ranks else None
         if rank is not None:
             yield from _xid(cluster, stop.from_ns, stop.host, rank, stop.xid)
-        down = "slurmd[2114]: error: health check failed, node set to DOWN"
-        yield attempt.end_ns - SECOND_NS, stop.host, down
+        if not attempt.is_cut:
+            down = "slurmd[2114]: error: health check failed, node set to DOWN"
+            yield attempt.end_ns - SECOND_NS, stop.host, down
     for one in outages(cluster.attempts):
         for seconds, text in ((0, "Linux version 6.8.0-60-generic"), (9, _DRIVER)):
             at = seconds * SECOND_NS

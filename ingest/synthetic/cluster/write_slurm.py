@@ -49,11 +49,16 @@ def sacct_lines(cluster: Cluster, to_ns: int) -> Iterator[str]:
             *_state(one, to_ns),
         )
         yield "|".join([*job, *tail])
-        ended = "COMPLETED" if one.stop is None else "CANCELLED"
+        ended = "COMPLETED" if _is_done(one) else "CANCELLED"
         ended = ended if one.end_ns <= to_ns else "RUNNING"
         for step, name in _STEPS:
             of_step = (f"{JOB}.{step}", name, "pretrain", "", ended, "0:0")
             yield "|".join([*of_step, *tail])
+
+
+def _is_done(attempt: Attempt) -> bool:
+    """Return whether the end of its time ended an attempt, whatever would have soon."""
+    return attempt.stop is None or attempt.is_cut
 
 
 def _stamp(time_ns: int, to_ns: int) -> str:
@@ -67,7 +72,7 @@ def _state(attempt: Attempt, to_ns: int) -> tuple[str, str]:
     if attempt.end_ns > to_ns:
         return ("RUNNING" if attempt.start_ns <= to_ns else "PENDING"), "0:0"
     stop = attempt.stop
-    if stop is None:
+    if stop is None or _is_done(attempt):
         return "COMPLETED", "0:0"
     if stop.kind == "preemption":
         return "PREEMPTED", "0:15"
@@ -81,7 +86,7 @@ def list_lines(cluster: Cluster, to_ns: int) -> Iterator[str]:
     yield "start,end,planned,category,component,cause,host"
     for one in cluster.attempts:
         stop = one.stop
-        if stop is None or one.end_ns > to_ns:
+        if stop is None or _is_done(one) or one.end_ns > to_ns:
             continue
         told = (one.signed_ns, one.end_ns)
         stamps = [f"{local_time(time, 'UTC'):%Y-%m-%d %H:%M:%SZ}" for time in told]
