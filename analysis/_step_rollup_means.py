@@ -1,6 +1,6 @@
 """What stands for the raw steps of large runs: a row for each step, the mean of it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 import polars as pl
@@ -12,6 +12,9 @@ from ingest.times import DAY_NS
 STAND_IN: Final = "step_rollups"
 
 _STEP: Final = ["run_id", "attempt", "step", "scope"]
+
+#: The part that is left of a step when all others have been told.
+_WORK: Final = "compute_ns"
 
 _TOTALS: Final = ("duration_ns", *PARTS)
 
@@ -88,7 +91,8 @@ def mean_steps(rollups: pl.LazyFrame) -> pl.LazyFrame:
     Returns:
         A row for each step: `run_mean`, from the earliest start of a rank, with means
         over the ranks. What rounding leaves is carried to the next step of as many
-        ranks, so that the means of an attempt add up to less than a nanosecond a rank.
+        ranks, so that the means of an attempt add up to less than a nanosecond a rank;
+        those of own work, to that for each part.
     """
     return mean_rows(whole_steps(rollups)).lazy()
 
@@ -108,19 +112,34 @@ def mean_rows(
         *["run_id", "attempt", "step"],
         pl.lit(None, pl.Int32).alias("rank"),
         "start_ns",
-        _mean("duration_ns_total").alias("duration_ns"),
-        *[_mean(f"{part}_total", tellers).alias(part) for part in PARTS],
+        _mean(pl.col("duration_ns_total"), "ranks").alias("duration_ns"),
+        *_parts(tellers),
         *["wait_scope", "clock"],
         pl.lit("run_mean").alias("scope"),
         "step_count",
-        _mean("tokens").alias("tokens"),
+        _mean(pl.col("tokens"), "ranks").alias("tokens"),
         *more,
     )
 
 
-def _mean(total: str, over: str = "ranks") -> pl.Expr:
+def _parts(tellers: str) -> Iterator[pl.Expr]:
+    """Return the means of parts; together they are the mean of what they add up to.
+
+    Own work is what the others leave of that: were each rounded alone, parts that fill
+    a step would not fill its mean.
+    """
+    others = [part for part in PARTS if part != _WORK]
+    is_told = pl.col(f"{_WORK}_total").is_not_null()
+    means = [_mean(pl.col(f"{part}_total"), tellers, is_told) for part in others]
+    yield from (mean.alias(part) for mean, part in zip(means, others, strict=True))
+    together = pl.sum_horizontal(f"{part}_total" for part in PARTS)
+    left = _mean(together, tellers, is_told) - pl.sum_horizontal(means)
+    yield pl.when(is_told).then(left.clip(0)).alias(_WORK)
+
+
+def _mean(total: pl.Expr, over: str, *alike: pl.Expr) -> pl.Expr:
     """Return the mean over ranks, what rounding left before included."""
     ranks = pl.col(over)
-    rest = (pl.col(total) % ranks).fill_null(0)
-    until = rest.cum_sum().over("run_id", "attempt", over)
-    return pl.col(total) // ranks + until // ranks - (until - rest) // ranks
+    rest = (total % ranks).fill_null(0)
+    until = rest.cum_sum().over("run_id", "attempt", over, *alike)
+    return total // ranks + until // ranks - (until - rest) // ranks
