@@ -5,18 +5,24 @@ last record was written; what has no time comes first. The clock is the caller's
 hold it while a night runs.
 """
 
-from collections.abc import Iterator
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from ingest import _replay_state
-from ingest._hashing import look
-from ingest._names import display, unrotated
+from ingest._hashing import Hashed, look
+from ingest._names import display
+from ingest._replay_inbox import holding, refuse_nested
+from ingest._replay_recovery import rotatable_of
+from ingest._replay_silence import Silence, periods_of, silences_of
 from ingest._replay_times import times_of
 from ingest._replay_track import Track
 from ingest.discovery import Options, discover
 from ingest.errors import TelemetryError
 from ingest.known import Known
+
+__all__ = ["Released", "Replay", "Silence", "holding"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +55,7 @@ class Replay:
         now_ns: Simulated time; what was written by then has been released. [ns]
         first_ns: When the first line was written. [ns]
         last_ns: When the last line was written. [ns]
+        silences: Long times in which nothing was written.
         unreadable: Files that cannot be opened and are left out, and why.
     """
 
@@ -72,34 +79,27 @@ class Replay:
 
         Raises:
             TelemetryError: If one folder is within the other, the inbox has other
-                files, or nothing in the run has a time.
+                files or those of another recording, or nothing in the run has a time.
         """
-        _refuse_nested(source, inbox)
+        refuse_nested(source, inbox)
         state = _replay_state.load(inbox)
-        if state is None and inbox.exists() and any(inbox.iterdir()):
-            message = f"{display(inbox)}: not empty; replay into a new folder"
-            raise TelemetryError(message)
         found = discover([source], options or Options())
         hashed, self.unreadable = look(found, Known())
-        home = source.resolve()
         self._inbox = inbox
-        self._rotate_ns = rotate_ns
-        self._tracks = [
-            Track(path, inbox / path.relative_to(home), times_of(one), cuts_lines)
-            for one in hashed
-            for path in [one.opened.file.path]
-            if path.is_relative_to(home)
-        ]
-        self._names = {track.target for track in self._tracks}
-        times = [time for t in self._tracks for _, time in t.times.marks]
-        if not times:
+        self._tracks = list(_tracks(hashed, source, inbox, cuts_lines=cuts_lines))
+        dated = [t.times.times_ns for t in self._tracks if len(t.times.times_ns)]
+        if not dated:
             message = (
                 f"{display(source)}: expected telemetry with times, found none in"
                 f" {len(hashed)} files; give the folder of a recorded run"
             )
             raise TelemetryError(message)
-        self.first_ns, self.last_ns = min(times), max(times)
+        self.first_ns = min(int(times[0]) for times in dated)
+        self.last_ns = max(int(times[-1]) for times in dated)
+        self.silences: list[Silence] = silences_of(dated)
+        self._rotations = periods_of(dated, rotate_ns) if rotate_ns else []
         self.now_ns = self.first_ns - 1
+        self._is_begun = state is not None
         if state is not None:
             self.now_ns = _replay_state.resume(state, source, inbox, self._tracks)
 
@@ -118,22 +118,49 @@ class Replay:
         """Files of which not all has been released. [1]"""
         return sum(not track.is_done for track in self._tracks)
 
+    @property
+    def bytes_left(self) -> int:
+        """What has not been released. [B]"""
+        return sum(track.size - track.place for track in self._tracks)
+
+    @property
+    def gone(self) -> list[Path]:
+        """Files that are no longer in the inbox as they were released."""
+        return [track.target for track in self._tracks if track.is_gone]
+
+    def next_after(self, time_ns: int) -> Path:
+        """Return the file that is the first to be written to after a time.
+
+        Args:
+            time_ns: The time; before the end of the run. [ns]
+        """
+        later = []
+        for track in self._tracks:
+            times = track.times.times_ns
+            place = int(times.searchsorted(time_ns, "right"))
+            if place < len(times):
+                later.append((int(times[place]), track.source))
+        return min(later)[1]
+
     def advance(self, to_ns: int) -> Released:
         """Release what was written by a simulated time.
 
         Args:
-            to_ns: The time; an earlier one than now releases nothing. [ns]
+            to_ns: The time; by an earlier one than now, only what was added since then
+                to the recording is released. [ns]
         """
         self._inbox.mkdir(parents=True, exist_ok=True)
+        if not self._is_begun:
+            self._save()
         done = Released()
-        try:
-            for moment in self._rotations(to_ns):
-                done += self._release(moment)
-                rotated = sum(track.rotate() for track in self._rotatable())
-                done += Released(rotated=rotated)
-            done += self._release(to_ns)
-        finally:
-            _replay_state.save(self._inbox, self.now_ns, self._tracks)
+        first = bisect_right(self._rotations, self.now_ns)
+        for moment in self._rotations[first : bisect_right(self._rotations, to_ns)]:
+            done += self._release(moment)
+            self._save(is_rotating=True)
+            rotated = sum(track.rotate() for track in rotatable_of(self._tracks))
+            done += Released(rotated=rotated)
+        done += self._release(to_ns)
+        self._save()
         return done
 
     def _release(self, to_ns: int) -> Released:
@@ -141,33 +168,18 @@ class Replay:
         self.now_ns = max(self.now_ns, to_ns)
         return Released(sum(size > 0 for size in sizes), sum(sizes))
 
-    def _rotations(self, to_ns: int) -> Iterator[int]:
-        """Yield the moments until a time at which logs are rotated."""
-        every = self._rotate_ns
-        if every:
-            first = self.now_ns // every * every + every
-            yield from range(first, to_ns + 1, every)
-
-    def _rotatable(self) -> Iterator[Track]:
-        for track in self._tracks:
-            # a recorded log.1 keeps its name
-            name = track.target.name
-            taken = track.target.with_name(f"{name}.{track.rotated + 1}")
-            if unrotated(name) == name and taken not in self._names:
-                yield track
+    def _save(self, *, is_rotating: bool = False) -> None:
+        now = self.now_ns
+        _replay_state.save(self._inbox, now, self._tracks, is_rotating=is_rotating)
+        self._is_begun = True
 
 
-def _refuse_nested(source: Path, inbox: Path) -> None:
-    home, target = source.resolve(), inbox.resolve()
-    if not home.is_dir():
-        message = f"{display(source)}: no such folder; give that of a recorded run"
-        raise TelemetryError(message)
-    if target.exists() and not target.is_dir():
-        message = f"{display(inbox)}: expected a folder; give another --into"
-        raise TelemetryError(message)
-    if home.is_relative_to(target) or target.is_relative_to(home):
-        message = (
-            f"{display(inbox)}: one of {display(source)} and the inbox is within the"
-            " other; replay into a folder of its own"
-        )
-        raise TelemetryError(message)
+def _tracks(
+    hashed: Iterable[Hashed], source: Path, inbox: Path, *, cuts_lines: bool
+) -> Iterator[Track]:
+    home = source.resolve()
+    for one in hashed:
+        path = one.opened.file.path
+        if path.is_relative_to(home):
+            target = inbox / path.relative_to(home)
+            yield Track(path, target, times_of(one), cuts_lines)

@@ -28,6 +28,10 @@ def replay(  # noqa: PLR0913 - options of a command
 ) -> int:
     """Release recorded files into an inbox in their own time order.
 
+    Started again, it goes on, and releases what was added to the recording. An inbox
+    may be emptied on the way: what is gone is named and does not come again, and a log
+    that grows begins another. More than a day without a line is passed over.
+
     Example: gpuledger replay recorded/ --into inbox/ --speed 3600
 
     Args:
@@ -41,23 +45,23 @@ def replay(  # noqa: PLR0913 - options of a command
         common: What every command takes.
     """
     from ingest.errors import SettingError
-    from ingest.replay import Replay
+    from ingest.replay import Replay, holding
     from pipeline import replaying
 
     if not 0 < speed < float("inf"):
         message = f"--speed {speed}: expected simulated seconds in a second, above 0"
         raise SettingError(message)
     until_ns = None if until is None else replaying.instant_of(until)
-    run = Replay(
-        folder,
-        into,
-        reading.options(settings_of(common, reading)),
-        rotate_ns=None if rotate is None else replaying.hours_of(rotate),
-        cuts_lines=not whole_lines,
-    )
-    for path, reason in run.unreadable:
-        common.say(f"{path}: {reason}; left out")
-    done = replaying.Pace(run, speed, common.say).run(until_ns)
+    rotate_ns = None if rotate is None else replaying.hours_of(rotate)
+    with holding(folder, into):
+        common.say(f"{folder}: reading when each line was written")
+        options = reading.options(settings_of(common, reading))
+        run = Replay(
+            folder, into, options, rotate_ns=rotate_ns, cuts_lines=not whole_lines
+        )
+        for path, reason in run.unreadable:
+            common.say(f"{path}: {reason}; left out")
+        done = replaying.Pace(run, speed, common.say).run(until_ns)
     answer(
         f"{done.bytes:,} bytes released until {replaying.at(run.now_ns)};"
         f" {run.files} files, {run.left} of them not yet whole"
