@@ -1,5 +1,6 @@
 """Run a user's query over the lake, a batch of rows after another."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final, cast
@@ -10,12 +11,16 @@ import pyarrow as pa
 
 from ingest.catalog import open_catalog, run_query
 from ingest.errors import QueryError
+from ingest.lake import snapshot
 from pipeline._query_types import nameable, portable
 from pipeline.logs import one_line
 
 #: Rows that are fetched at once, so that a large answer is never held whole: as many
 #: as DuckDB has in a row group.
 ROWS_FETCHED: Final = 122_880
+
+#: A table in the tree of a query, as DuckDB writes it in JSON.
+_TABLE: Final = re.compile(r'"table_name":"(\w+)"')
 
 
 def rows_of(root: Path, query: str) -> pl.DataFrame:
@@ -49,6 +54,40 @@ def batches_of(
         yield _frame(reader.schema.empty_table(), names)
         while (batch := _next(reader)) is not None:
             yield _frame(batch, names)
+
+
+def hints_of(root: Path, query: str, by_day_rows: int) -> Iterator[str]:
+    """Yield why tables that a query asks are empty while their raw rows are there.
+
+    Args:
+        root: The lake.
+        query: One query that was answered.
+        by_day_rows: Rows from which runs and clusters are condensed by day. [1]
+    """
+    lake = snapshot(root).manifest
+    full = {part.table for part in lake.parts if part.rows}
+    empty = _asked(root, query) - full
+    if not empty:
+        return
+    # asked for only now: analyses take long to load
+    from pipeline import covering
+
+    for source, rollups in covering.sources().items():
+        raw, owner = source.sql_name(), rollups[0].owner.removesuffix("_id")
+        kept = {output.sql_name() for one in rollups for output in one.outputs}
+        if raw in full and (without := sorted(kept & empty)):
+            yield (
+                f"{', '.join(without)}: no rows, since no {owner} of this lake is"
+                f" condensed by day (those with more than by_day_rows = {by_day_rows:,}"
+                f" rows are, when they are analysed); the raw rows are in {raw}"
+            )
+
+
+def _asked(root: Path, query: str) -> set[str]:
+    """Return the tables that a query names; none where it only describes some."""
+    with open_catalog(root) as connection:
+        tree = connection.execute("SELECT json_serialize_sql(?)", [query]).fetchall()
+    return {name.lower() for name in _TABLE.findall(tree[0][0])}
 
 
 def _reader(connection: duckdb.DuckDBPyConnection, query: str, *, as_text: bool) -> Any:

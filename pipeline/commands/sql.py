@@ -22,7 +22,9 @@ def sql(
     """
     from pipeline import answers, querying
 
-    lake = settings_of(common).lake
-    frames = querying.batches_of(lake, query, as_text=format != "parquet")
+    settings = settings_of(common)
+    frames = querying.batches_of(settings.lake, query, as_text=format != "parquet")
     answers.write(frames, format)
+    for hint in querying.hints_of(settings.lake, query, settings.by_day_rows):
+        common.say(hint)
     return DONE
