@@ -4,8 +4,12 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import Final
 
+import polars as pl
+
 from analysis import Frames
 from analysis.attempts import Attempts
+from analysis.interruptions import Interruptions
+from analysis.loss_phases import LossPhases
 from analysis.lost_time import LostTime
 from analysis.runs import Runs
 from ingest.tables import IngestedFiles, Jobs
@@ -45,7 +49,13 @@ def build(frames: Frames, scope: Scope) -> Content:
     count = rows["run_id"].n_unique()
     told, unit = _ledger_shown.on_page(frames, scope)
     return Content(
-        heading=_sentence(told, unit, count, is_bound=_is_bound(frames, scope)),
+        heading=_sentence(
+            told,
+            unit,
+            count,
+            unexplained_ns=_unexplained(frames, scope),
+            is_bound=_is_bound(frames, scope),
+        ),
         paragraphs=[*_uncounted(frames, scope), *_money_check.sentences(frames, scope)],
         figures=_figures(told, unit),
         charts=[_ledger_strip.chart(rows, told, scope)],
@@ -72,7 +82,24 @@ def _is_bound(frames: Frames, scope: Scope) -> bool:
     return not bound.collect().is_empty()
 
 
-def _sentence(found: Sequence[Shown], unit: Unit, runs: int, *, is_bound: bool) -> str:
+def _unexplained(frames: Frames, scope: Scope) -> int:
+    """Return what stops cost whose cause is not known. [ns]"""
+    stop = ["run_id", "attempt", "stop"]
+    silent = Interruptions.category.col == "unattributed"
+    stops = scope.of_runs(frames[Interruptions]).filter(silent).select(stop)
+    phases = scope.of_runs(frames[LossPhases])
+    lost = phases.join(stops.unique(), on=stop, how="semi", nulls_equal=True)
+    return int(lost.select(pl.col("gpu_ns").sum()).collect().item() or 0)
+
+
+def _sentence(
+    found: Sequence[Shown],
+    unit: Unit,
+    runs: int,
+    *,
+    unexplained_ns: int,
+    is_bound: bool,
+) -> str:
     paid = _ledger_shown.together("paid", found)
     useful = _ledger_shown.of(found, "productive")
     over = f" over {plural(runs, 'run')}" if runs > 1 else ""
@@ -86,12 +113,18 @@ def _sentence(found: Sequence[Shown], unit: Unit, runs: int, *, is_bound: bool) 
         return f"{head} Nothing is known to have gone elsewhere."
     elsewhere = _ledger_shown.together("elsewhere", lost)
     unknown = _ledger_shown.of(lost, "unattributed")
-    named_ns = elsewhere.gpu_ns - unknown.gpu_ns
+    stopped = _ledger_shown.together("stops", _of_stops(lost))
+    silent_ns = min(unexplained_ns, stopped.gpu_ns)
+    named_ns = elsewhere.gpu_ns - unknown.gpu_ns - silent_ns
     cause = percent(Decimal(named_ns) / elsewhere.gpu_ns)
     tail = f"{cause} of that has a cause we can name."
     if not named_ns:
         tail = "no cause can be named for any of it yet."
     return f"{head} {elsewhere.usd_in_words()} went elsewhere; {tail}"
+
+
+def _of_stops(lost: Sequence[Shown]) -> list[Shown]:
+    return [one for one in lost if one.category in {"restart", "recompute"}]
 
 
 def _figures(found: Sequence[Shown], unit: Unit) -> list[Figure]:
@@ -119,5 +152,8 @@ def _figures(found: Sequence[Shown], unit: Unit) -> list[Figure]:
 
 
 SECTION: Final = Section(
-    "cost", "What it cost", (LostTime, Runs, Attempts, IngestedFiles, Jobs), build
+    "cost",
+    "What it cost",
+    (LostTime, LossPhases, Interruptions, Runs, Attempts, IngestedFiles, Jobs),
+    build,
 )

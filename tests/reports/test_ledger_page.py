@@ -7,6 +7,7 @@ import polars as pl
 
 from analysis.checkpoint_plans import CheckpointPlans
 from analysis.data_feed import DataFeedViolations
+from analysis.interruptions import Interruptions
 from analysis.lemon_nodes import LemonNodes
 from analysis.loss_phases import LossPhases
 from analysis.lost_time import LostTime
@@ -15,7 +16,7 @@ from reports import cost, first_steps, lost_time
 from reports._ledger import ACCOUNTS
 from reports._section import Content, Scope
 from reports.dollars import Price
-from tests.reports.builder import framed
+from tests.reports.builder import HOUR, framed
 from tests.reports.pod import pod
 
 # paid 200 GPU-h = 500 USD
@@ -40,6 +41,22 @@ def test_the_sentence_holds_the_numbers(scope: Scope) -> None:
         "200.0 GPU-hours, 500 USD. 70.0 % did useful work."
         " 150 USD went elsewhere; 90.0 % of that has a cause we can name."
     )
+
+
+def test_stops_without_a_cause_have_none_in_the_sentence(scope: Scope) -> None:
+    rows = pod()
+    (stop,) = rows[Interruptions]
+    rows[Interruptions] = [stop | {"category": "unattributed"}]
+    phase = {name: stop[name] for name in ("run_id", "attempt", "stop")}
+    lost = rows[LossPhases][0] | phase
+    rows[LossPhases] = [lost | {"phase": "start", "gpu_ns": Decimal(9 * HOUR)}]
+    # 60 GPU-h went elsewhere, 6 of them unattributed and 9 for such a stop
+    heading = plain(cost.build(framed(rows), scope).heading)
+    assert "75.0 % of that has a cause we can name" in heading
+    # no more than what all stops cost can be without one
+    rows[LossPhases] = [lost | {"phase": "start", "gpu_ns": Decimal(99 * HOUR)}]
+    heading = plain(cost.build(framed(rows), scope).heading)
+    assert "60.0 % of that has a cause we can name" in heading
 
 
 def test_useful_work_known_from_durations_is_at_most(scope: Scope) -> None:
