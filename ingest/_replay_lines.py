@@ -2,11 +2,10 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
+import numpy as np
+import numpy.typing as npt
 
 #: Bytes that are looked at together. [B]
 _PIECE: Final = 1 << 20
@@ -14,14 +13,12 @@ _PIECE: Final = 1 << 20
 _LINE_FEED: Final = 10
 
 
-def pieces_of_ends(path: Path) -> Iterator["npt.NDArray[np.int64]"]:
+def pieces_of_ends(path: Path) -> Iterator[npt.NDArray[np.int64]]:
     """Yield where lines end, behind their line feeds, the last one with or without. [B]
 
     Args:
         path: A file that is not packed.
     """
-    import numpy as np
-
     place = end = 0
     with path.open("rb") as file:
         while piece := file.read(_PIECE):
@@ -39,7 +36,7 @@ def count_of(path: Path) -> int:
     return sum(len(ends) for ends in pieces_of_ends(path))
 
 
-def ends_of(path: Path, lines: "npt.NDArray[np.int64]") -> "npt.NDArray[np.int64]":
+def ends_of(path: Path, lines: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     """Return where some lines end. [B]
 
     Args:
@@ -49,8 +46,6 @@ def ends_of(path: Path, lines: "npt.NDArray[np.int64]") -> "npt.NDArray[np.int64
     Returns:
         Their ends; fewer where the file has fewer lines.
     """
-    import numpy as np
-
     first = int(np.searchsorted(lines, 1))
     found, seen = [np.zeros(first, np.int64)], 0
     for ends in pieces_of_ends(path):

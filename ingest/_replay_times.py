@@ -20,7 +20,7 @@ import polars as pl
 from ingest import files
 from ingest._hashing import Hashed
 from ingest._replay_lines import count_of, cuts_of, ends_of
-from ingest._replay_told import PLACE, TIME, seen_of
+from ingest._replay_told import PLACE, TIME, in_order, seen_of
 from ingest.sources._source import HEAD_BYTES
 from ingest.times import SECOND_NS
 
@@ -121,11 +121,11 @@ def _by_block(hashed: Hashed, size: int, rows: int) -> Times | None:
         for end, block in _blocks(path, len(start), least):
             found = seen_of(hashed, io.BufferedReader(io.BytesIO(start + block)))
             count += found.rows
-            last = max(last, found.last_ns)
+            last = found.last_ns or last
             marks.append((end, last))
         if last and count == rows:
             ends, times = np.array([one for one in marks if one[1]], np.int64).T
-            return Times.of_lines(ends, times, start)
+            return Times.of_lines(ends, in_order(times), start)
     return None
 
 

@@ -4,10 +4,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import BinaryIO, Final, cast
 
+import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from ingest._hashing import Hashed
 from ingest._reading import FAULTS
+from ingest._replay_silence import SILENCE_NS
 from ingest.errors import UnreadableFileError
 from ingest.planning import reading_of
 from ingest.sources import Batch
@@ -44,17 +47,36 @@ class Seen:
         self.unplaced += told[PLACE].null_count()
         self.last_ns = max(self.last_ns, cast("int | None", told[TIME].max()) or 0)
         timed = told.drop_nulls().sort(PLACE)
-        lines = timed.with_columns(pl.col(TIME).cum_max())
-        second = pl.col(TIME) // SECOND_NS
+        second = (pl.col(TIME) // SECOND_NS).rle_id().alias("second")
+        edges = pl.col(PLACE).min(), pl.col(PLACE).max().alias("last")
+        runs = timed.group_by(second).agg(*edges, pl.col(TIME).max())
         # the first of a second tells where what was written before it ends
-        is_edge = (second != second.shift(1)) | (second != second.shift(-1))
-        self.lines.append(lines.filter(is_edge.fill_null(value=True)))
+        ends = runs.select(TIME, pl.col("last").alias(PLACE))
+        self.lines.append(pl.concat([runs.select(TIME, PLACE), ends]))
 
     def by_line(self) -> pl.DataFrame:
         """Return the lines in order, and by when each was written."""
         timed = pl.concat(self.lines).filter(pl.col(PLACE) >= 1)
         lines = timed.group_by(PLACE).agg(pl.col(TIME).max()).sort(PLACE)
-        return lines.with_columns(pl.col(TIME).cum_max())
+        return lines.with_columns(pl.Series(TIME, in_order(lines[TIME].to_numpy())))
+
+
+def in_order(times_ns: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Return by when each line of a log was written, as lines come in order. [ns]
+
+    A line was written no earlier than those before it. Where most of them would so be
+    put off for long by few that are far ahead, these were written when the next was.
+
+    Args:
+        times_ns: Times that the lines tell. [ns]
+    """
+    forward = np.maximum.accumulate(times_ns)
+    backward = np.minimum.accumulate(times_ns[::-1])[::-1]
+    put_off = np.count_nonzero(times_ns < forward - SILENCE_NS)
+    if put_off <= np.count_nonzero(times_ns > backward + SILENCE_NS):
+        return forward
+    is_off = forward - backward > SILENCE_NS
+    return np.maximum.accumulate(np.where(is_off, backward, forward))
 
 
 def seen_of(hashed: Hashed, stream: BinaryIO) -> Seen:

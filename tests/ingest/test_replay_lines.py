@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from ingest import _replay_lines
+from ingest._replay_told import in_order
 
 
 def ends_of(content: bytes) -> list[int]:
@@ -43,3 +44,28 @@ def test_cuts_are_ends_some_bytes_apart(tmp_path: Path) -> None:
     assert list(_replay_lines.cuts_of(path, 0, 4)) == [5, 9, 14, 15]
     assert list(_replay_lines.cuts_of(path, 5, 9)) == [14, 15]
     assert list(_replay_lines.cuts_of(path, 15, 1)) == []
+
+
+@pytest.mark.parametrize(
+    ("told", "expected"),
+    [
+        ([], []),
+        # a little out of order: no earlier than those before
+        ([1, 3, 2, 4], [1, 3, 3, 4]),
+        # one far ahead holds nothing back, and comes with the next
+        ([1, 2, 9_000, 3, 4], [1, 2, 3, 3, 4]),
+        # one far behind is late, and brings nothing forward
+        ([1, 2, -9_000, 3, 4], [1, 2, 2, 3, 4]),
+        # the last may be right: nothing contradicts it
+        ([1, 2, 3, 9_000], [1, 2, 3, 9_000]),
+        # nor is a clock that was set once and for all
+        ([1, 2, 9_000, 9_001], [1, 2, 9_000, 9_001]),
+        ([1, 9_000, 2, 9_000, 3, 2, 4], [1, 2, 2, 2, 2, 2, 4]),
+    ],
+)
+def test_a_stamp_far_ahead_puts_off_no_line(
+    told: list[int], expected: list[int]
+) -> None:
+    hour = 3_600 * 10**9
+    times = np.array(told, np.int64) * hour
+    assert (in_order(times) // hour).tolist() == expected
