@@ -2,7 +2,7 @@
 
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -20,8 +20,9 @@ _MANY: Final = 100e9
 def making(folder: Path, name: str) -> Iterator[Path]:
     """Give a hidden folder to write in; what is in it comes out when all is written.
 
-    Whatever ends it before leaves nothing behind, but for a kill: what that leaves goes
-    when the same is made again. Folders come out before files, each by a rename.
+    Whatever ends it before leaves nothing behind, no folder either, but for a kill:
+    what that leaves goes when the same is made again. Folders come out before files,
+    each by a rename.
 
     Args:
         folder: Where the parts come to.
@@ -31,6 +32,7 @@ def making(folder: Path, name: str) -> Iterator[Path]:
         SettingError: If another process makes the same there.
     """
     hidden = folder / f".{name}.making"
+    new = [one for one in (folder, *folder.parents) if not one.exists()]
     hidden.mkdir(parents=True, exist_ok=True)
     lock = FileLock(hidden / _LOCK)
     try:
@@ -44,8 +46,12 @@ def making(folder: Path, name: str) -> Iterator[Path]:
         for part in _parts(hidden):
             part.replace(folder / part.name)
     finally:
-        lock.release()
+        # before the lock is gone: what is there then may be another's
         shutil.rmtree(hidden, ignore_errors=True)
+        lock.release()
+        with suppress(OSError):
+            for one in new:
+                one.rmdir()
 
 
 def _parts(hidden: Path) -> list[Path]:

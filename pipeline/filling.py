@@ -5,29 +5,30 @@ condensed as a day of a lake is; where a rollup reads steps again they are made 
 Samples of power are kept while their day is condensed.
 """
 
-import hashlib
-import json
 import shutil
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final
-
-import msgspec
-import numpy as np
 
 from ingest.discovery import Options, discover
-from ingest.errors import SettingError
-from ingest.lake import open_writer
+from ingest.lake import Writer, open_writer
 from ingest.synthetic.cluster._days import days_of
-from ingest.synthetic.cluster._power_meters import Counters
 from ingest.synthetic.cluster.cluster import cluster_of
 from ingest.synthetic.cluster.power_days import PowerDay
 from ingest.synthetic.cluster.scenario import Scenario
 from ingest.tables import PowerSamples, StepTimings, Table
 from ingest.times import DAY_NS, SECOND_NS
 from pipeline import _unfinished, analyzing, generating, steps
+from pipeline._filling_files import (
+    MARK,
+    SPOOL,
+    clear,
+    key_of,
+    refuse_nested,
+    write,
+)
 from pipeline._given_power import given_power
 from pipeline._given_steps import given_steps
+from pipeline._making import making
 from pipeline._owners import ByDay
 from pipeline.analyzing import Analyzed
 from pipeline.generating import Request
@@ -35,18 +36,6 @@ from pipeline.logs import Say
 from pipeline.publishing import publish
 from pipeline.settings import Settings
 from pipeline.summaries import Ingested
-
-#: Raised when a scenario makes other steps or samples than before.
-MADE: Final = 3
-
-#: Says in a run's folder whether its files are all there.
-_MARK: Final = ".generated.json"
-
-#: What counters of energy show before each day.
-_COUNTERS: Final = ".generated-counters.npy"
-
-#: Samples of power of the day that is condensed.
-_SPOOL: Final = ".power"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +45,12 @@ class Target:
     Attributes:
         settings: The lake, and how it is analysed.
         keep: Days before the last whose rows are written and ingested, too. [d]
+        wait: Whether to wait for another writer of the lake.
     """
 
     settings: Settings
     keep: int
+    wait: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +80,7 @@ def fill(
     """Generate a cluster into a lake, and analyse it.
 
     What is there already is left: to call it again after a stop goes on with the day
-    that was not finished.
+    that was not finished. Lake and folder are locked before anything is written.
 
     Args:
         scenario: The cluster.
@@ -99,71 +90,62 @@ def fill(
         say: Told of each day.
 
     Raises:
-        SettingError: If other files are in the run's folder, or the time is none.
+        SettingError: If other files are in the run's folder, it and the lake are in one
+            another, or the request cannot be met.
         TelemetryError: If the lake cannot be used.
         OSError: If files cannot be written or read.
     """
-    settings = target.settings
+    settings, made = target.settings, folder / scenario.run_id
+    refuse_nested(settings.lake, made)
+    generating.refuse_request(request, scenario)
+    generating.span_of(scenario, request.hours)
+    if not (made / MARK).exists():
+        generating.refuse_there(made)
+    with (
+        open_writer(
+            settings.lake, wait=target.wait, grace_s=settings.grace_s
+        ) as writer,
+        making(folder, scenario.run_id),
+    ):
+        return _fill(scenario, folder, request, target, (writer, say))
+
+
+def _fill(
+    scenario: Scenario,
+    folder: Path,
+    request: Request,
+    target: Target,
+    doing: tuple[Writer, Say],
+) -> Filled:
+    """Generate a cluster into a lake that is locked."""
+    settings, (writer, say) = target.settings, doing
     begun, until = generating.span_of(scenario, request.hours)
     cluster = cluster_of(scenario, until)
     since = max(begun, ((until - 1) // DAY_NS - target.keep) * DAY_NS)
     whole = replace(request, form="parquet", rows_from_ns=since)
-    counters = _write(scenario, folder, whole, say)
-    given = [*given_steps(cluster, _key(scenario), begun, since)]
-    spool = folder / scenario.run_id / _SPOOL
+    clear(folder / scenario.run_id)
+    counters = write(scenario, folder, whole, say)
+    given = [*given_steps(cluster, key_of(scenario), begun, since)]
+    spool = folder / scenario.run_id / SPOOL
     if request.interval_s > 0:
         interval_ns = max(round(request.interval_s * SECOND_NS), 1)
         power = [
             PowerDay(cluster, span, interval_ns, shown)
             for span, shown in zip(days_of(begun, since), counters, strict=False)
         ]
-        given += given_power(power, _key(scenario), spool)
-    with open_writer(settings.lake, grace_s=settings.grace_s) as writer:
-        found = discover([folder / scenario.run_id], Options(), settings.lake)
-        stage_all = steps.stage_in_threads(settings.jobs)
-        ingested = steps.ingest(writer, found, stage_all, say)
-        owners: dict[type[Table], frozenset[str]] = {
-            table: frozenset(day.place.owner for day in given if day.table is table)
-            for table in (StepTimings, PowerSamples)
-        }
-        by_day = ByDay(settings.by_day_rows, owners, say, given, settings.jobs)
-        _unfinished.begin(settings.lake, scenario.run_id, given)
-        done = analyzing.analyze(writer, settings.thresholds, by_day=by_day)
-        publish(settings.lake)
-        _unfinished.end(settings.lake)
+        given += given_power(power, key_of(scenario), spool)
+    found = discover([folder / scenario.run_id], Options(), settings.lake)
+    stage_all = steps.stage_in_threads(settings.jobs)
+    ingested = steps.ingest(writer, found, stage_all, say)
+    owners: dict[type[Table], frozenset[str]] = {
+        table: frozenset(day.place.owner for day in given if day.table is table)
+        for table in (StepTimings, PowerSamples)
+    }
+    by_day = ByDay(settings.by_day_rows, owners, say, given, settings.jobs)
+    _unfinished.begin(settings.lake, scenario.run_id, given)
+    done = analyzing.analyze(writer, settings.thresholds, by_day=by_day)
+    publish(settings.lake)
+    _unfinished.end(settings.lake)
     shutil.rmtree(spool, ignore_errors=True)
     made = [day for day in given if day.table is StepTimings]
     return Filled(len(made), sum(day.rows for day in made), ingested, done)
-
-
-def _write(scenario: Scenario, folder: Path, request: Request, say: Say) -> Counters:
-    """Write the run's files, unless they are all there.
-
-    Returns:
-        Days x GPUs: what counters of energy show before each day. [mJ]
-    """
-    target = folder / scenario.run_id
-    mark, counters = target / _MARK, target / _COUNTERS
-    asked = {"key": _key(scenario), "request": msgspec.to_builtins(request)}
-    known = json.loads(mark.read_text("utf-8")) if mark.exists() else None
-    if known is None:
-        generating.refuse_there(target)
-        target.mkdir(parents=True, exist_ok=True)
-    elif known["asked"] != asked:
-        message = f"{target}: of another scenario or time; name another folder"
-        raise SettingError(message)
-    elif known["whole"]:
-        found: Counters = np.load(counters)
-        return found
-    mark.write_text(json.dumps({"asked": asked, "whole": False}), "utf-8")
-    written = generating.write(scenario, folder, request, say)
-    shown = np.array([*written.counters.values()], np.int64)
-    np.save(counters, shown)
-    mark.write_text(json.dumps({"asked": asked, "whole": True}), "utf-8")
-    return shown
-
-
-def _key(scenario: Scenario) -> str:
-    """Return what stands for all that a scenario makes."""
-    said = json.dumps([MADE, msgspec.to_builtins(scenario)], sort_keys=True)
-    return hashlib.sha256(said.encode()).hexdigest()

@@ -25,7 +25,15 @@ from pipeline._generating_requests import (
 from pipeline._making import in_gb, making, refuse_small_disk
 from pipeline._pace import Pace
 
-__all__ = ["Format", "Request", "generate", "refuse_there", "span_of", "write"]
+__all__ = [
+    "Format",
+    "Request",
+    "generate",
+    "refuse_request",
+    "refuse_there",
+    "span_of",
+    "write",
+]
 
 _KINDS: Final[dict[Format, Literal["jsonl", "csv", "parquet"]]] = {
     "raw": "jsonl",

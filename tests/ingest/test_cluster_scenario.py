@@ -1,6 +1,8 @@
 """Scenarios: what they may say, and what is refused in one line."""
 
+from itertools import pairwise
 from pathlib import Path
+from typing import get_args
 
 import msgspec
 import pytest
@@ -10,13 +12,23 @@ from hypothesis import strategies as st
 from ingest import run_card
 from ingest.errors import SettingError
 from ingest.synthetic.cluster._scenario_checks import contradictions
+from ingest.synthetic.cluster._scenario_faults import Kind
 from ingest.synthetic.cluster.cluster import cluster_of
 from ingest.synthetic.cluster.scenario import (
+    Calendar,
+    Fault,
+    FaultsDrawn,
+    Fleet,
+    Layout,
+    Model,
+    Noise,
     Scenario,
+    Schedule,
     load_scenario,
     packaged,
     parse_scenario,
 )
+from ingest.synthetic.cluster.scenario_text import scenario_lines
 from ingest.synthetic.cluster.write_card import card_lines
 
 BASE = b"[fleet]\nhosts = 2\n[layout]\ntp = 8\ndp = 2\n"
@@ -67,6 +79,24 @@ def test_llama3_stops_as_its_paper_counts() -> None:
         (
             BASE + b"[[faults]]\nkind = 'fire'\nfrom_s = 1\n",
             "faults[0].kind: 'fire', expected one of slow_gpu",
+        ),
+        (
+            BASE + b"[noise]\njitter = 1\n",
+            "noise.jitter: unknown key; remove it, or correct it to one of rank_cv, ",
+        ),
+        (BASE + b"colour = 1\n", "layout.colour: unknown key; remove it, or correct"),
+        (
+            b"colour = 1\n" + BASE,
+            "colour: unknown key; remove it, or correct it to one",
+        ),
+        (
+            BASE + b"[[faults]]\nkind = 'hang'\nwhen = 3\n",
+            "faults[0].when: unknown key; remove it, or correct it to one of kind",
+        ),
+        (BASE + b"a" * 100_000 + b" = 1\n", f"layout.{'a' * 60}...: unknown key; "),
+        (
+            BASE + b"[calendar]\nbegun = '2026-03-02T00:00:00Z'\n",
+            "calendar.begun: expected a time such as 2026-03-02T00:00:00Z, no quotes,",
         ),
         (b"seed = \n", "not a scenario"),
         (b"", "fleet: expected, but not there"),
@@ -190,6 +220,30 @@ def test_what_cannot_be_used_is_refused(text: bytes, told: str) -> None:
     assert told in message
     assert message.isprintable()
     assert "$" not in message
+
+
+@pytest.mark.parametrize("name", packaged())
+def test_a_scenario_is_written_as_it_is_read(name: str) -> None:
+    scenario = load_scenario(name)
+    text = "".join(f"{line}\n" for line in scenario_lines(scenario))
+    assert parse_scenario(text.encode(), "mine.toml") == scenario
+
+
+def test_every_key_is_told_with_its_meaning() -> None:
+    lines = [*scenario_lines(load_scenario("sample"))]
+    keys = {line.lstrip("#").partition(" =")[0] for line in lines if " =" in line}
+    parts = (Scenario, Fleet, Layout, Model, Schedule, Calendar, Noise, FaultsDrawn)
+    expected = {name for one in parts for name in one.__struct_fields__}
+    tables = {one.partition("[")[2].rstrip("]") for one in lines if one[:1] == "["}
+    assert expected <= keys | {one.lstrip("[") for one in tables}
+    for line, key in pairwise(lines):
+        if " =" in key and not line.startswith("#"):
+            # keys of listed faults are told once, above
+            assert key.partition(" =")[0] in Fault.__struct_fields__
+    told = [line for line in lines if line.startswith("# ") and "default" in line]
+    assert all(line[2].isupper() for line in told)
+    for kind in get_args(Kind):
+        assert any(line.startswith(f"#   {kind} (") for line in lines)
 
 
 def test_no_such_scenario() -> None:

@@ -19,8 +19,8 @@ from analysis.step_rollups import StepRollups
 from analysis.straggler_days import StragglerDaysSpells
 from analysis.stragglers import StragglerRanks
 from ingest.discovery import Options
-from ingest.errors import SettingError
-from ingest.lake import snapshot
+from ingest.errors import LakeLockedError, SettingError
+from ingest.lake import open_writer, snapshot
 from ingest.synthetic.cluster.cluster import cluster_of
 from ingest.synthetic.cluster.scenario import Fleet, Layout, Scenario, load_scenario
 from ingest.synthetic.cluster.steps import frame_of, step_windows
@@ -29,6 +29,7 @@ from ingest.times import DAY_NS
 from pipeline import settings as known
 from pipeline import steps
 from pipeline._given_steps import given_steps
+from pipeline._making import making
 from pipeline._unfinished import unfinished
 from pipeline.filling import Target, fill
 from pipeline.generating import Request, generate
@@ -37,6 +38,9 @@ from pipeline.orders import Order
 from pipeline.settings import Settings
 
 TINY = Scenario(run_id="tiny", fleet=Fleet(hosts=1), layout=Layout(tp=8, dp=1))
+
+#: What stays hidden in a run's folder.
+KEPT = [".generated-counters.npy", ".generated.json"]
 
 REQUEST = Request(form="parquet")
 
@@ -204,6 +208,42 @@ def test_a_day_is_read_in_windows_and_by_steps() -> None:
     some = pl.concat(days[0].read(names, bounds))
     assert_frame_equal(some, whole.filter(pl.col("step").is_between(*bounds)))
     assert some["step"].n_unique() == 3
+
+
+def test_who_comes_second_writes_nothing(tmp_path: Path) -> None:
+    """The lake is locked before a file is written, and so is the run's folder."""
+    target = Target(settings(tmp_path / "lake"), 0)
+    with open_writer(tmp_path / "lake"), pytest.raises(LakeLockedError):
+        fill(TINY, tmp_path / "made", REQUEST, target, silence)
+    assert not (tmp_path / "made").exists()
+    with (
+        making(tmp_path / "made", TINY.run_id),
+        pytest.raises(SettingError, match="another process makes it"),
+    ):
+        fill(TINY, tmp_path / "made", REQUEST, target, silence)
+    assert not (tmp_path / "made").exists()
+
+
+@pytest.mark.parametrize("lake", [".", "tiny", "tiny/lake"])
+def test_a_lake_and_a_run_are_not_in_one_another(tmp_path: Path, lake: str) -> None:
+    target = Target(settings(tmp_path / lake), 0)
+    with pytest.raises(SettingError, match="expected a lake that neither"):
+        fill(TINY, tmp_path, REQUEST, target, silence)
+    assert not [*tmp_path.iterdir()]
+
+
+@pytest.mark.thorough
+def test_what_a_killed_fill_set_aside_goes_when_it_goes_on(tmp_path: Path) -> None:
+    """Samples of power of files, and of a day that was condensed."""
+    request = Request(form="parquet", hours=0.5, interval_s=0)
+    target = Target(settings(tmp_path / "lake"), 0)
+    made = tmp_path / TINY.run_id
+    fill(TINY, tmp_path, request, target, silence)
+    for left in (".power-abc", ".power"):
+        (made / left).mkdir()
+        (made / left / "samples").touch()
+    fill(TINY, tmp_path, request, target, silence)
+    assert sorted(one.name for one in made.glob(".*")) == KEPT
 
 
 def test_files_of_others_are_left_alone(sample: Scenario, tmp_path: Path) -> None:

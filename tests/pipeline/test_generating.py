@@ -16,13 +16,19 @@ import pytest
 from ingest.errors import SettingError
 from ingest.synthetic.cluster import write_raw
 from ingest.synthetic.cluster.cluster import cluster_of
-from ingest.synthetic.cluster.scenario import Fault, Fleet, Layout, Scenario
+from ingest.synthetic.cluster.scenario import (
+    Fault,
+    Fleet,
+    Layout,
+    Scenario,
+    load_scenario,
+)
 from ingest.synthetic.cluster.volume import volume_of
 from ingest.synthetic.cluster.write_raw import RawOptions
 from pipeline import _pace
 from pipeline._making import making
 from pipeline.cli import run_tokens
-from pipeline.commands._shared import INTERRUPTED
+from pipeline.commands._shared import INTERRUPTED, MISUSED
 from pipeline.generating import Format, Request, generate, span_of
 from pipeline.logs import silence
 from pipeline.querying import rows_of
@@ -80,14 +86,19 @@ def test_the_command_writes_what_the_lake_reads(
 
 
 def test_one_that_is_stopped_leaves_nothing_and_can_be_made_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def stopped(*_: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(write_raw, "book_steps", stopped)
-    tokens = ["generate", "sample", "-o", str(tmp_path), "--hours", "0.4"]
+    folder = tmp_path / "not" / "there"
+    tokens = ["generate", "sample", "-o", str(folder), "--hours", "0.4"]
     assert run_tokens(tokens) == INTERRUPTED
+    said = capsys.readouterr().err.splitlines()[-1]
+    assert said == (
+        "gpuledger: stopped; nothing of it stays, run it again to begin anew"
+    )
     assert not [*tmp_path.iterdir()]
     monkeypatch.undo()
     assert run_tokens(tokens) == 0
@@ -234,6 +245,49 @@ def test_what_a_lake_keeps_needs_a_lake(
     tokens = ["generate", "sample", "-o", str(tmp_path / "made"), "--keep-raw", "3d"]
     assert run_tokens(tokens) == 2
     assert "give --into, too; see gpuledger generate --help" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("tokens", "told"),
+    [
+        (["-o", ""], "Invalid value for -o: expected the name of a folder"),
+        (["-o", "made", "--into", ""], "for --into: expected the name of a folder"),
+        ([], "--output: expected a folder for what is made; or give --print"),
+        (["-o", "made", "--lake", "other"], "--lake: nothing is read of a lake"),
+        (
+            ["-o", "made", "--into", "lake", "--format", "csv"],
+            "--format: a lake is filled from Parquet alone; leave it out",
+        ),
+        (
+            ["-o", "made", "--print", "--hours", "3"],
+            "--print writes the scenario alone; leave out --hours, --output",
+        ),
+    ],
+)
+def test_options_that_mean_nothing_together_are_refused(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    tokens: list[str],
+    told: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run_tokens(["generate", "sample", *tokens]) == MISUSED
+    said = capsys.readouterr().err
+    assert told in said
+    assert said.count("\n") == 1
+    assert not [*tmp_path.iterdir()]
+
+
+def test_a_scenario_is_printed_with_all_of_its_keys_and_read_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_tokens(["generate", "sample", "--print", "--seed", "7"]) == 0
+    text = capsys.readouterr().out
+    (tmp_path / "mine.toml").write_text(text)
+    assert load_scenario(str(tmp_path / "mine.toml")) == load_scenario("sample", seed=7)
+    assert run_tokens(["generate", str(tmp_path / "mine.toml"), "--print"]) == 0
+    assert capsys.readouterr().out == text
 
 
 def test_an_endless_time_is_the_calendar() -> None:

@@ -50,6 +50,25 @@ SEVERITIES: Final[Mapping[str, float]] = MappingProxyType(
 )
 
 
+#: What these numbers are of.
+OF_SEVERITY: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "slow_gpu": "own work is longer by this factor",
+        "thermal_cap": "the same, for heat",
+        "power_cap": "the same, for a limit of power",
+        "slow_link": "communication is longer by this factor",
+        "flow_collision": "the same at all cards of a host, in each step anew",
+        "xid": "the driver prints a code and the run stops",
+        "hang": "ranks wait until calendar.watchdog_s is over",
+        "lemon_node": "so many stops of one node within length_s",
+        "data_stall": "seconds that steps wait for their input; at a rank, a host or"
+        " all",
+        "checkpoint_storm": "checkpoints take longer by this factor, for all",
+        "preemption": "another job has the nodes for length_s",
+    }
+)
+
+
 class Fault(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """A fault that is to happen.
 
@@ -61,7 +80,7 @@ class Fault(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
         from_step: Step that it begins with, instead.
         length_s: How long it lasts. [s]
         steps: Steps that it lasts, instead.
-        severity: How bad it is, see SEVERITIES.
+        severity: How bad it is, by its kind.
         xid: Code that the driver prints, of an `xid`.
     """
 

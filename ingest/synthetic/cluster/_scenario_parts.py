@@ -53,7 +53,17 @@ class Fleet(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 
 
 class Layout(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """How ranks share the work; `order` names the axis of neighbouring ranks first."""
+    """How ranks share the work.
+
+    Attributes:
+        tp: Ranks that share each layer. [1]
+        cp: Ranks that share a sequence. [1]
+        pp: Stages of the pipeline. [1]
+        dp: Replicas of the model. [1]
+        vpp: Parts of the layers that a stage has. [1]
+        order: Axes of the layout, that of neighbouring ranks first.
+        microbatches: Parts of a replica's batch, one after the other. [1]
+    """
 
     tp: Count = 1
     cp: Count = 1
@@ -122,7 +132,7 @@ class Calendar(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """When the run runs. Ranges are drawn from evenly, in whole seconds.
 
     Attributes:
-        begun: When it is submitted; with an offset from UTC.
+        begun: When it is submitted; with an offset from UTC, without quotes.
         days: Days that it goes on, from then. [days]
         reserved: Whether its GPUs and spares are paid for between attempts, too.
         react_s: From the first sign of a stop to the end of its attempt.

@@ -179,7 +179,7 @@ def parse_scenario(data: bytes, path: Path | str) -> Scenario:
     try:
         scenario = msgspec.toml.decode(data, type=Scenario)
     except (msgspec.MsgspecError, ValueError, OverflowError, RecursionError) as error:
-        message = f"{path}: {refusal(error)}"
+        message = f"{path}: {refusal(error, Scenario)}"
         raise SettingError(message) from error
     _refuse(path, contradictions(scenario))
     return scenario
