@@ -149,15 +149,26 @@ def savings_of(found: DaySearch) -> pl.DataFrame:
     """Return rows of StragglerDaysSavings."""
     if found.losses.is_empty():
         return found.losses
-    names = found.slow.select("spell", "scope", "scope_id")
+    names = found.slow.select("spell", "scope", "scope_id", "edge")
     lost = pl.col("lost_gpu_ns").cast(pl.Float64)
-    by = ["scope", "scope_id", "attempt", "stretch"]
+    by = ["scope", "scope_id", "attempt", "stretch", "edge"]
+    block = pl.col("step") // found.limits.block_steps
     stretch = pl.col("step") // STRETCH_STEPS
-    told = found.losses.join(names, on="spell").with_columns(stretch=stretch)
+    told = found.losses.join(names, on="spell").with_columns(
+        stretch=stretch, block=block
+    )
     ordered = told.sort("scope", "scope_id", "attempt", "step", "spell")
-    return ordered.group_by(by, maintain_order=True).agg(
+    blocks = ordered.group_by(*by, "block", maintain_order=True).agg(
         steps_seen=pl.col("step").n_unique().cast(pl.Int64),
         saved_ns=pl.col("saved_ns").cast(pl.Int64).sum(),
         saved_gpu_ns=pl.col("lost_gpu_ns").sum(),
         saved_squares=(lost * lost).sum(),
+    )
+    saved = pl.col("saved_gpu_ns").cast(pl.Float64)
+    count = (saved != 0).sum().cast(pl.Int64)
+    return blocks.group_by(by, maintain_order=True).agg(
+        pl.col("steps_seen", "saved_ns", "saved_gpu_ns", "saved_squares").sum(),
+        blocks_count=count,
+        blocks_steps=count * found.limits.block_steps,
+        blocks_squares=(saved * saved).sum(),
     )

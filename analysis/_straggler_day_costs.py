@@ -5,6 +5,7 @@ from typing import Final
 import polars as pl
 
 from analysis._straggler_costs import KINDS, Costs, about, hull, spans_of, sums_of
+from analysis._straggler_day_edges import IS_SHORT, with_edge_costs, without_edges
 from analysis._straggler_day_near import DaySteps
 from analysis._straggler_losses import losses_among, priced, with_repairs
 from analysis._straggler_things import RANK
@@ -23,31 +24,40 @@ def cost_of_day(
 
     Args:
         steps: Steps of the day.
-        slow: Spells, dated.
+        slow: Spells, dated, with their `edge`.
         cover: Which things each rank belongs to.
         totals: What each step took, with nothing repaired.
         normal: Slowdown that is normal. [1]
 
     Returns:
-        What `cost_of` does; and what each spell alone cost in each step.
+        What `cost_of` does, steps with what `with_edge_costs` adds: short spells at
+        edges of the day do not count in them yet. And what each spell alone cost in
+        each step.
     """
     if slow.is_empty():
         unrepaired = totals.with_columns(repaired_ns="slowest_work_ns")
         nothing = pl.DataFrame()
-        return Costs(priced(unrepaired), nothing, nothing), nothing
-    bounds = slow.select("spell", "thing", "moment_from", "moment_to")
+        totals = without_edges(priced(unrepaired))
+        return Costs(totals, nothing, nothing), nothing
+    bounds = slow.select("spell", "thing", "moment_from", "moment_to", "edge")
     is_stage = (pl.col("scope") == "stage").alias("is_stage")
     ranks = cover.select(*RANK, "thing", is_stage).join(bounds, on="thing")
     wanted = ranks["rank"].unique().sort().cast(pl.Int64).to_numpy()
-    repaired, losses, spans = [], [], []
+    long_ones = ranks.filter(~IS_SHORT)
+    repaired, sure, losses, spans = [], [], [], []
     for near in steps.near(about(slow), wanted):
         rows = with_repairs(near.units, near.stages, ranks)
         repaired.append(_repaired(rows, near.others))
+        if long_ones.height < ranks.height:
+            kept = with_repairs(near.units, near.stages, long_ones)
+            sure.append(_repaired(kept, near.others))
         losses += [losses_among(rows, near.others, *kind) for kind in KINDS]
         spans += [spans_of(rows, spell) for spell, _ in KINDS]
     every = pl.concat(losses)
+    told = _together(totals, pl.concat(repaired))
+    of_long = _together(totals, pl.concat(sure)) if sure else told
     costs = Costs(
-        _together(totals, pl.concat(repaired)),
+        with_edge_costs(of_long, told, every, slow),
         sums_of(every, normal),
         hull(pl.concat(spans)),
     )

@@ -13,6 +13,7 @@ from analysis._straggler_costs import Costs
 from analysis._straggler_dates import date
 from analysis._straggler_day_blocks import Blocks, blocks_of_day
 from analysis._straggler_day_costs import cost_of_day
+from analysis._straggler_day_edges import FIRST, LAST, edges_of, with_edges
 from analysis._straggler_day_general import compare_rows
 from analysis._straggler_day_grid import Places
 from analysis._straggler_day_near import DaySteps
@@ -47,7 +48,7 @@ class DaySearch:
         seats: Where ranks sit.
         cover: Which things each rank belongs to.
         judged: What the test of the day says of each thing.
-        slow: Spells of slow things, dated.
+        slow: Spells of slow things, dated; `edge` of those too short by themselves.
         costs: What they cost.
         losses: What each cost in each step.
         limits: What counts as slow.
@@ -74,10 +75,10 @@ class DaySearch:
         places = self.blocks.columns["place"]
         begun = places[min(WINDOW_BLOCKS, len(places)) - 1]
         open_ = places[-min(WINDOW_BLOCKS, len(places))]
+        from_before = (pl.col("place_from") <= begun) & (pl.col("edge") != LAST)
+        going_on = (pl.col("place_to") >= open_) & (pl.col("edge") != FIRST)
         return self.slow.select(
-            "spell",
-            is_from_before=pl.col("place_from") <= begun,
-            is_going_on=pl.col("place_to") >= open_,
+            "spell", is_from_before=from_before, is_going_on=going_on
         )
 
 
@@ -102,7 +103,8 @@ def search_day(day: Day, frames: Frames, limits: Limits, sizes: Sizes) -> DaySea
     spells = _spells(blocks, judged, cover, limits)
     seated = Seated(day.owner, seats, sizes)
     steps = DaySteps(day, frames[Attempts], blocks.columns, seated)
-    slow = date(partial(_near, steps, spells, cover), spells, cover)
+    dated = date(partial(_near, steps, spells, cover), spells, cover)
+    slow = with_edges(dated, blocks.columns)
     totals = pl.concat([pl.DataFrame(schema=TOTALS), *(one.totals for one in compared)])
     costs, losses = cost_of_day(steps, slow, cover, totals, limits.null_ratio)
     return DaySearch(
@@ -159,9 +161,8 @@ def _spells(
     parts = wholes.filter(pl.col("whole").is_in(things.tolist()))["part"]
     wanted = np.unique(np.concatenate([things, parts.to_numpy().astype(np.int64)]))
     some = blocks.of(wanted)
-    found = find_spells(
-        some.filter(pl.col("thing").is_in(things.tolist())), judged, limits
-    )
+    mine = some.filter(pl.col("thing").is_in(things.tolist()))
+    found = find_spells(mine, judged, limits, edges_of(blocks.columns))
     return widest_names(with_joint_spells(found, cover), some, cover, judged)
 
 

@@ -98,7 +98,8 @@ def may_be_slow(blocks: Blocks, judged: pl.DataFrame) -> Whole:
     """Return the things that are slow on the whole, or may have a spell.
 
     A spell has three running medians of three blocks above its level, and so two
-    blocks above it that are next to each other, or next but one.
+    blocks above it that are next to each other, or next but one. One that goes on
+    beyond the day has the first block above it, or the last.
 
     Args:
         blocks: Blocks of the day.
@@ -123,6 +124,7 @@ def _meets(log: Number, levels: Number) -> npt.NDArray[np.bool_]:
     above = log >= levels[:, None] - np.finfo(np.float32).eps
     close = (above[:, 1:] & above[:, :-1]).any(axis=1)
     close |= (above[:, 2:] & above[:, :-2]).any(axis=1)
+    close |= above[:, :1].any(axis=1) | above[:, -1:].any(axis=1)
     has_gaps = np.isnan(log).any(axis=1)
     found: npt.NDArray[np.bool_] = close | (has_gaps & (above.sum(axis=1) > 1))
     return found

@@ -2,6 +2,7 @@
 
 from typing import ClassVar, Final
 
+from analysis._straggler_day_edges import EDGES
 from ingest.tables import Table
 from ingest.tables import _columns as c
 
@@ -61,6 +62,11 @@ class StragglerDaysSpells(Table):
     parts_slow = c.tally(
         "GPUs of it that were all found slow, where they tell of it.", nullable=True
     )
+    edge = c.choice(
+        "Edge of the day that a spell touches which is too short to be told by this day"
+        " alone: it counts if it goes on beyond.",
+        EDGES,
+    )
 
 
 class StragglerDaysEvidence(Table):
@@ -101,6 +107,13 @@ class StragglerDaysSteps(Table):
     ranks_seen = c.number("Ranks whose own work is known.")
     lost_gpu_ns = c.gpu_time_ns("GPU time that flagged ranks cost the others.")
     jitter_gpu_ns = c.gpu_time_ns("GPU time that the slowest cost beyond flagged ones.")
+    edge = c.choice("Edge of the day at which short spells have the step.", EDGES)
+    edge_lost_gpu_ns = c.gpu_time_ns(
+        "What flagged ranks cost if those spells count, too.", nullable=True
+    )
+    edge_jitter_gpu_ns = c.gpu_time_ns(
+        "What the slowest cost beyond all of them.", nullable=True
+    )
 
 
 class StragglerDaysRanks(Table):
@@ -129,7 +142,9 @@ class StragglerDaysRanks(Table):
 class StragglerDaysSavings(Table):
     """One row per slow thing, day and stretch of steps with what a repair saves."""
 
-    key: ClassVar = ("run_id", "day", "scope", "scope_id", "attempt", "stretch")
+    key: ClassVar = (
+        *("run_id", "day", "scope", "scope_id", "attempt", "stretch", "edge"),
+    )
 
     run_id = c.identifier("Run that was slowed.")
     day = c.identifier("Day of the steps, in UTC.")
@@ -137,7 +152,11 @@ class StragglerDaysSavings(Table):
     scope_id = c.identifier("Which one, as in straggler_ranks.")
     attempt = c.index("Attempt of the run, counted from zero.")
     stretch = c.number("Number of the stretch of 240 steps.")
+    edge = c.choice("Edge of the day that its spells touch, too short alone.", EDGES)
     steps_seen = c.tally("Steps of it in which the thing was in a spell.")
     saved_ns = c.duration_ns("What a repair would save of these steps.")
     saved_gpu_ns = c.gpu_time_ns("The same, of all ranks that are held up.")
     saved_squares = c.real("Squares of each step's saving, summed up.")
+    blocks_count = c.count("Blocks of steps in which a repair saves something.")
+    blocks_steps = c.tally("Steps of those blocks.")
+    blocks_squares = c.real("Squares of each block's saving, summed up.")

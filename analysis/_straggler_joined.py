@@ -1,4 +1,4 @@
-"""Days of a run joined: spells that touch midnight are one, steps and tests add up."""
+"""Spells of the days of a run joined: those that touch midnight are one."""
 
 from collections.abc import Collection
 from typing import Final
@@ -7,16 +7,18 @@ import polars as pl
 
 from analysis._analysis import Frames
 from analysis._straggler_causes import SPELL, causes_of
+from analysis._straggler_day_edges import IS_SHORT, NONE
 from analysis._straggler_day_tables import (
     StragglerDays,
     StragglerDaysEvidence,
     StragglerDaysSpells,
-    StragglerDaysSteps,
 )
 from ingest.phrases import phrase
 from ingest.tables import Table
 
 _THING: Final = ["run_id", "scope", "scope_id"]
+
+_EDGE: Final = ["run_id", "day", "edge"]
 
 _OF_DAY: Final = ["run_id", "day", "scope", "scope_id", "attempt", "first_step"]
 
@@ -49,19 +51,14 @@ def without(frames: Frames, inputs: Collection[type[Table]], runs: list[str]) ->
     )
 
 
-def joined_steps(frames: Frames) -> pl.DataFrame:
-    """Return rows of StragglerSteps; a step that two days have a part of is one."""
-    rows = frames[StragglerDaysSteps].drop("day").collect(engine="streaming")
-    step = ["run_id", "attempt", "step"]
-    if rows.select(step).n_unique() == rows.height:
-        return rows
-    ordered = rows.sort(*step, "slowest_work_ns", "slowest_rank")
-    return ordered.group_by(step, maintain_order=True).agg(
-        pl.col("slowest_rank", "slowest_work_ns").last(),
-        pl.col("typical_work_ns", "even_work_ns").sort_by("ranks_seen").last(),
-        pl.col("longest_ns").max(),
-        pl.col("ranks_seen", "lost_gpu_ns", "jitter_gpu_ns").sum(),
-    )
+def kept_edges(frames: Frames) -> pl.DataFrame:
+    """Return the short spells of edges that count: they go on beyond midnight.
+
+    Returns:
+        `run_id`, `day`, `edge`, `scope` and `scope_id`.
+    """
+    short = _numbered(frames).filter(IS_SHORT)
+    return short.select(*_EDGE, "scope", "scope_id").unique()
 
 
 def joined_spells(frames: Frames) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -71,6 +68,8 @@ def joined_spells(frames: Frames) -> tuple[pl.DataFrame, pl.DataFrame]:
     run was seen begins with one of the same thing. Losses and late steps add up. Its
     slowdown is the mean over its days, by their steps. Its q-value is the largest of
     its days: the tests of a day are a family, and on each of these days they named it.
+    One that is too short for any of its days counts where they have steps enough
+    together. What a step cost that was done again on another day is in it both times.
     """
     spells = _numbered(frames)
     if spells.is_empty():
@@ -91,9 +90,13 @@ def joined_spells(frames: Frames) -> tuple[pl.DataFrame, pl.DataFrame]:
 
 
 def _numbered(frames: Frames) -> pl.DataFrame:
-    """Return the spells of days, in order, with `spell`, the number of the joined."""
+    """Return the spells of days, in order, with `spell`, the number of the joined.
+
+    Those of few blocks at an edge of a day are left out where they are too short with
+    all that they touch.
+    """
     seen = frames[StragglerDays].filter(pl.col("steps_tested") > 0)
-    days = seen.select("run_id", "day").sort("run_id", "day")
+    days = seen.select("run_id", "day", "shortest_spell_count").sort("run_id", "day")
     at = pl.int_range(pl.len(), dtype=pl.Int64).over("run_id")
     spells = frames[StragglerDaysSpells].join(
         days.with_columns(at=at), on=["run_id", "day"]
@@ -107,7 +110,11 @@ def _numbered(frames: Frames) -> pl.DataFrame:
         & pl.col("is_going_on_before")
         & (pl.col("at_before") == pl.col("at") - 1)
     ).fill_null(value=False)
-    return ordered.with_columns(before).with_columns(spell=(~goes_on).cum_sum())
+    numbered = ordered.with_columns(before).with_columns(spell=(~goes_on).cum_sum())
+    steps = pl.col("steps_seen").sum()
+    is_long = (~IS_SHORT).any() | (steps >= pl.col("shortest_spell_count").max())
+    named = numbered.with_columns(pl.col("edge").fill_null(NONE))
+    return named.filter(is_long.over("spell"))
 
 
 def _only(name: str) -> pl.Expr:

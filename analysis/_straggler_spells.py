@@ -6,12 +6,20 @@ import numpy as np
 import polars as pl
 
 from analysis._straggler_limits import Limits
-from analysis._straggler_stretches import WINDOW_BLOCKS, with_stretches
+from analysis._straggler_stretches import WINDOW_BLOCKS, Edges, with_stretches
 from analysis.robust import robust_sd
 
 #: Error of a median over that of a mean. [1]
 #: Source: its asymptotic variance for normal values, Laplace, 1818.
 MEDIAN_ERROR: Final = float(np.sqrt(np.pi / 2))
+
+#: Blocks that a spell at an edge has at least: three steps of ten, whose median forgets
+#: a single wild one.
+LEAST_SHARE: Final = 0.3
+
+#: Slowdown of the slowest block over that of all of a spell at an edge, as logarithms,
+#: from which the other began before the spell: one that half is in it makes it 1.33.
+MIXED_FROM: Final = 1.15
 
 _OF_THING: Final = ("thing", "run_id", "scope", "scope_id", "gate")
 
@@ -28,7 +36,10 @@ _BOUNDS: Final = (
 
 
 def find_spells(
-    blocks: pl.DataFrame, judged: pl.DataFrame, limits: Limits
+    blocks: pl.DataFrame,
+    judged: pl.DataFrame,
+    limits: Limits,
+    edges: Edges | None = None,
 ) -> pl.DataFrame:
     """Return what is slow, with the bounds of its spells.
 
@@ -42,6 +53,8 @@ def find_spells(
         blocks: Blocks of things.
         judged: What the test of the whole run says of each thing.
         limits: What counts as slow.
+        edges: Places of the first and the last block, where the run goes on beyond:
+            a spell that touches one may then have fewer blocks.
 
     Returns:
         One row per spell, numbered by `spell`, with its thing as in `judged`,
@@ -50,8 +63,9 @@ def find_spells(
         (`place_from`, `place_to`, `moment_from`, `moment_to`) and the places that are
         a window away from its first and last block. [1]
     """
-    marked = with_stretches(blocks, judged)
-    spells = _kept(_tested(_contrasted(marked), judged, limits), limits)
+    marked = with_stretches(blocks, judged, edges)
+    stretches = _contrasted(marked, limits.block_steps)
+    spells = _kept(_tested(stretches, judged, limits), limits)
     others = judged.filter("is_slow").join(spells, on="thing", how="anti")
     bounds = marked.group_by("thing", maintain_order=True).agg(*_BOUNDS)
     whole = others.join(bounds, on="thing").with_columns(
@@ -63,14 +77,20 @@ def find_spells(
     return found.sort("thing", "place_from").with_row_index("spell")
 
 
-def _contrasted(marked: pl.DataFrame) -> pl.DataFrame:
+def _contrasted(marked: pl.DataFrame, block_steps: int) -> pl.DataFrame:
     """Return each stretch with its median, that of the rest, and the thing's scatter.
 
     Returns:
-        `thing`, `level`, `rest` and `own_sd`, as logarithms, `blocks_in`, `blocks_out`
-        and the bounds of the stretch. [1]
+        `thing`, `level`, `rest` and `own_sd`, as logarithms, `blocks_in`, `blocks_out`,
+        `share` (blocks of it by their steps), `is_long` (whether it may be a spell by
+        itself) and the bounds of the stretch. Of a short one, a block that is cut off
+        counts by its steps, and one that began before it not at all. [1]
     """
+    steps = pl.col("moment_last") - pl.col("moment_first") + 1
+    share = (steps / block_steps).clip(0, 1)
+    is_long = pl.len() >= WINDOW_BLOCKS
     log = pl.col("log")
+    is_mixed = ~is_long & (log.max() > MIXED_FROM * log.median())
     own = log - log.median().over("thing", "stretch")
     things = marked.with_columns(own=own).group_by("thing")
     outside = log.filter(pl.col("stretch").is_null())
@@ -81,7 +101,15 @@ def _contrasted(marked: pl.DataFrame) -> pl.DataFrame:
     )
     stretches = marked.filter(pl.col("stretch").is_not_null())
     found = stretches.group_by("thing", "stretch", maintain_order=True).agg(
-        *_BOUNDS, level=log.median(), blocks_in=pl.len().cast(pl.Int64)
+        *_BOUNDS,
+        level=pl.when(is_mixed).then(log.max()).otherwise(log.median()),
+        blocks_in=pl.when(is_long)
+        .then(pl.len().cast(pl.Float64))
+        .when(is_mixed)
+        .then(share.sort_by("log").last())
+        .otherwise(share.sum()),
+        share=share.sum(),
+        is_long=is_long,
     )
     return found.join(rest, on="thing")
 
@@ -96,7 +124,9 @@ def _tested(
     found = told.join(stretches, on="thing").with_columns(
         slowdown=pl.col("level").exp()
     )
-    beyond = found.filter(pl.col("slowdown") >= pl.col("gate"))
+    is_beyond = pl.col("slowdown") >= pl.col("gate")
+    is_enough = pl.col("is_long") | (pl.col("share") >= LEAST_SHARE)
+    beyond = found.filter(is_beyond & is_enough)
     chance = beyond.with_columns(chance=_chance(beyond))
     q_value = (pl.col("chance") * pl.col("places")).clip(0, 1)
     is_told = pl.col("blocks_out") >= WINDOW_BLOCKS
@@ -109,10 +139,11 @@ def _kept(tested: pl.DataFrame, limits: Limits) -> pl.DataFrame:
     """Keep what differs from the rest; of what is slow anyway, all that is beyond it.
 
     A thing that is slow on the whole, and in one spell more, was slow in the others,
-    too: the test of the whole run says so.
+    too: the test of the whole run says so. A short one at an edge does not tell that.
     """
-    has_spell = pl.col("stands").any().over("thing")
-    kept = tested.filter(pl.col("stands") | (pl.col("is_slow") & has_spell))
+    has_spell = (pl.col("stands") & pl.col("is_long")).any().over("thing")
+    is_spell = pl.col("stands") & ~pl.col("is_slow")
+    kept = tested.filter(is_spell | (pl.col("is_slow") & has_spell))
     q_value = pl.when("stands").then("q_value").otherwise("whole_q")
     return kept.with_columns(q_value=q_value.clip(0, limits.false_share))
 

@@ -98,7 +98,9 @@ class StragglerTests(Table):
         "Smallest slowdown that the gate would have let through.", nullable=True
     )
     shortest_spell_count = c.count(
-        "Steps of the shortest spell that would be seen by itself.", nullable=True
+        "Steps of the shortest spell that would be seen alone; of a run kept by day,"
+        " on one day, or with ten at least on each of two.",
+        nullable=True,
     )
     source = c.choice(
         "What tells own work from waiting.",

@@ -13,8 +13,10 @@ import polars as pl
 
 from analysis._analysis import Frames
 from analysis._repairs import Repair
+from analysis._straggler_day_edges import IS_SHORT, NONE
 from analysis._straggler_day_tables import StragglerDaysRanks, StragglerDaysSavings
-from analysis._straggler_joined import condensed_runs, joined_steps
+from analysis._straggler_joined import condensed_runs, kept_edges
+from analysis._straggler_joined_steps import joined_steps
 from analysis._straggler_limits import Limits
 from analysis._straggler_portions import Steps
 from analysis._straggler_seats import seats_of
@@ -28,6 +30,7 @@ from analysis._whatif_day_things import (
     things_by_text,
     why_untold,
 )
+from analysis._whatif_intervals import OF_SEVERAL
 from analysis._whatif_orders import NO_BLOCKS
 from analysis._whatif_places import among
 from analysis._whatif_questions import Question
@@ -81,7 +84,7 @@ def runs_by_day(frames: Frames, slow: pl.DataFrame) -> list[RunDays]:
     if not runs:
         return []
     steps = joined_steps(frames)
-    savings = frames[StragglerDaysSavings].collect(engine="streaming")
+    savings = _savings(frames)
     found = []
     for run in runs:
         of_run = pl.col("run_id") == run
@@ -90,6 +93,18 @@ def runs_by_day(frames: Frames, slow: pl.DataFrame) -> list[RunDays]:
         known = _run(frames, run, of_steps.height, repairs)
         found.append(RunDays(known, of_steps, savings.filter(of_run), mine, frames))
     return found
+
+
+def _savings(frames: Frames) -> pl.DataFrame:
+    """Return the savings of spells that count."""
+    rows = frames[StragglerDaysSavings].with_columns(pl.col("edge").fill_null(NONE))
+    kept = rows.collect(engine="streaming")
+    short = kept.filter(IS_SHORT).join(
+        kept_edges(frames),
+        on=["run_id", "day", "edge", "scope", "scope_id"],
+        how="semi",
+    )
+    return pl.concat([kept.filter(~IS_SHORT), short])
 
 
 def _run(
@@ -138,9 +153,11 @@ def answers_of_days(days: RunDays, question: Question) -> Answers:
         return why_untold(repair, days.frames, days.run.run_id)
 
     def measure(parts: Mapping[str, Sequence[Ask]]) -> pl.DataFrame:
-        found = [_blocks(days, things.get(name), name) for name in parts]
-        columns = NO_BLOCKS.columns
-        return pl.concat([NO_BLOCKS, *(blocks.select(columns) for blocks in found)])
+        size = question.limits.block_steps
+        found = [_blocks(days, things.get(name), name, size) for name in parts]
+        columns = [*NO_BLOCKS.columns, *OF_SEVERAL]
+        blocks = [one.select(columns) for one in found]
+        return pl.concat(blocks) if blocks else NO_BLOCKS
 
     # what several save together is known of all alone
     alone = [wish for wish in question.wishes if not wish.is_joint]
@@ -149,11 +166,13 @@ def answers_of_days(days: RunDays, question: Question) -> Answers:
     return answered_by(told, days.run.seen, asked, read, measure)
 
 
-def _blocks(days: RunDays, things: Things | None, name: str) -> pl.DataFrame:
+def _blocks(
+    days: RunDays, things: Things | None, name: str, block_steps: int
+) -> pl.DataFrame:
     if name == "everything":
-        return even_blocks(days.steps, name)
+        return even_blocks(days.steps, name, block_steps)
     if things is None:
-        return joint_blocks(days.steps, name)
+        return joint_blocks(days.steps, name, block_steps)
     told = [
         {"scope": scope, "scope_id": scope_id} for scope, scope_id in sorted(things)
     ]

@@ -11,6 +11,10 @@ _MIN_BLOCKS: Final = 5
 #: Share of intervals that lie below their upper end: of two ends 95 % lie between. [1]
 _BELOW: Final = 0.975
 
+#: Columns of rows of several blocks each: how many saved something, the steps of those,
+#: and the squares of what each saved, summed up.
+OF_SEVERAL: Final = ("blocks_count", "blocks_steps", "blocks_squares")
+
 
 def interval(blocks: pl.DataFrame) -> tuple[Decimal | None, Decimal | None]:
     """Return an interval of 95 % around the saving of blocks of steps. [ns]
@@ -21,19 +25,34 @@ def interval(blocks: pl.DataFrame) -> tuple[Decimal | None, Decimal | None]:
     lost.
 
     Args:
-        blocks: Columns steps, saved_gpu_ns and saved_squared.
+        blocks: Columns steps, saved_gpu_ns and saved_squared; and, where a row is of
+            several blocks, what OF_SEVERAL names.
     """
-    some = blocks.filter(pl.col("saved_gpu_ns") != 0)
-    if some.height < _MIN_BLOCKS:
+    some = _some(blocks)
+    count = int(some["blocks_count"].sum())
+    if count < _MIN_BLOCKS:
         return None, None
-    saved = some["saved_gpu_ns"].cast(pl.Float64).sort()
-    squares = float(some["saved_squared"].sort().sum())
+    saved = some["saved_gpu_ns"].cast(pl.Float64)
+    squares, of_blocks = (
+        float(some[name].sort().sum()) for name in ("saved_squared", "blocks_squares")
+    )
     total = sum(some["saved_gpu_ns"].to_list())
-    by_block = _half(len(saved), float(total), float((saved**2).sum()))
-    by_step = _half(int(some["steps"].sum()), float(total), squares)
+    by_block = _half(count, float(total), of_blocks)
+    by_step = _half(int(some["blocks_steps"].sum()), float(total), squares)
     half = round(max(by_block, by_step))
     least = 0 if float(str(saved.min())) > 0 else total - half
     return Decimal(max(total - half, least)), Decimal(total + half)
+
+
+def _some(blocks: pl.DataFrame) -> pl.DataFrame:
+    """Return the rows that saved something, with the columns of OF_SEVERAL."""
+    some = blocks.filter(pl.col("saved_gpu_ns") != 0)
+    if set(OF_SEVERAL) <= set(some.columns):
+        return some
+    saved = pl.col("saved_gpu_ns").cast(pl.Float64)
+    return some.with_columns(
+        blocks_count=pl.lit(1), blocks_steps="steps", blocks_squares=saved**2
+    )
 
 
 def _half(count: int, total: float, squares: float) -> float:

@@ -63,7 +63,10 @@ class SectionScores(Table):
     lowest_individual_score = c.real(
         "The least that the individual score was in any report.", nullable=True
     )
-    reports_count = c.count("Reports that the medians were taken in.")
+    reports_count = c.count(
+        "Reports that the medians were taken in. Of a run whose steps are kept by day,"
+        " a report ends with its day and attempt, too."
+    )
     is_flagged = c.flag("Whether a score is below the threshold.")
 
 

@@ -42,7 +42,11 @@ def condense(day: Day, frames: Frames, thresholds: Thresholds) -> Results:
     """Search one day of a run for stragglers, and keep what joins with other days.
 
     All is as `find_stragglers` does it, of the steps of one day: the same blocks, the
-    same tests among all things of the day, spells, dates and costs.
+    same tests among all things of the day, spells, dates and costs. A spell that goes
+    on beyond midnight may be too short for a day to tell: with fewer than three blocks
+    at an edge of the day it is kept apart, if it passes the same test, and counts where
+    the day beyond has more of it. Each part must pass by itself, so that one of a few
+    steps may be missed: fewer than ten at one side of midnight.
 
     Args:
         day: Raw step timings.
@@ -74,7 +78,7 @@ def condense(day: Day, frames: Frames, thresholds: Thresholds) -> Results:
 
 ROLLUP: Final = Rollup(
     name="straggler_days",
-    version=2,
+    version=3,
     describes="Slow things of each day, and how slow each rank was on it",
     source=StepTimings,
     owner="run_id",

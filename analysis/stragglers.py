@@ -17,9 +17,9 @@ from analysis._straggler_day_tables import (
 from analysis._straggler_joined import (
     condensed_runs,
     joined_spells,
-    joined_steps,
     without,
 )
+from analysis._straggler_joined_steps import joined_steps
 from analysis._straggler_joined_tests import joined_tests
 from analysis._straggler_limits import THRESHOLDS, Limits
 from analysis._straggler_search import search
@@ -131,7 +131,7 @@ def _compute(frames: Frames, thresholds: Thresholds) -> Results:
 
 ANALYSIS: Final = Analysis(
     name="stragglers",
-    version=10,
+    version=11,
     describes="Which GPUs, hosts, replicas and stages are slow, since when and why",
     inputs=(*_INPUTS, *_DAYS),
     outputs=(StragglerSteps, StragglerRanks, StragglerEvidence, StragglerTests),

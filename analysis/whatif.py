@@ -12,6 +12,7 @@ from analysis._straggler_day_tables import (
     StragglerDays,
     StragglerDaysRanks,
     StragglerDaysSavings,
+    StragglerDaysSpells,
     StragglerDaysSteps,
 )
 from analysis._straggler_limits import BLOCK_STEPS, GATE_RATIO, MIN_PEERS
@@ -98,6 +99,7 @@ INPUTS: Final[tuple[type[Table], ...]] = (
     Runs,
     StragglerRanks,
     StragglerDays,
+    StragglerDaysSpells,
     StragglerDaysSteps,
     StragglerDaysRanks,
     StragglerDaysSavings,
@@ -181,7 +183,7 @@ _THRESHOLDS: Final[Mapping[str, float]] = {
 
 ANALYSIS: Final = Analysis(
     name="whatif",
-    version=7,
+    version=8,
     describes="What each repair would save, in time and GPU time",
     inputs=INPUTS,
     outputs=(WhatIf,),

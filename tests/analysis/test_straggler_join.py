@@ -64,6 +64,82 @@ def test_what_is_slow_all_day_on_many_days_is_one_long_spell() -> None:
     assert rows["q_value"][0] < 0.01
 
 
+@pytest.mark.parametrize(
+    ("before", "after"), [(18, 18), (14, 22), (45, 15), (15, 15), (6, 40), (28, 10)]
+)
+def test_a_spell_with_few_steps_at_one_side_of_midnight_is_whole(
+    before: int, after: int
+) -> None:
+    work = healthy(32, 600, 1)
+    work[315 - before : 315 + after, 7] *= 1.06
+    results = days_of(work, 315)
+    whole = found((StepTimings, step_log(work)), (Gpus, WHERE))
+    (row,) = slow(results).to_dicts()
+    assert (row["first_step"], row["last_step"]) == (315 - before, 314 + after)
+    assert row["lost_gpu_ns"] == whole[StragglerRanks]["lost_gpu_ns"].item()
+    assert results[StragglerSteps].equals(whole[StragglerSteps])
+
+
+@pytest.mark.parametrize(("before", "after"), [(20, 0), (0, 20), (10, 12)])
+def test_what_is_slow_about_midnight_for_too_few_steps_is_nothing(
+    before: int, after: int
+) -> None:
+    work = healthy(32, 600, 1)
+    work[310 - before : 310 + after, 7] *= 1.2
+    results = days_of(work, 310)
+    assert slow(results).is_empty()
+    assert results[StragglerSteps]["lost_gpu_ns"].sum() == 0
+    quiet = days_of(healthy(32, 600, 1), 310)[StragglerSteps]
+    untouched = ~pl.col("step").is_between(310 - before, 309 + after)
+    same = [one.filter(untouched) for one in (results[StragglerSteps], quiet)]
+    assert same[0].equals(same[1])
+
+
+def test_a_host_with_few_steps_at_one_side_of_midnight_is_named() -> None:
+    work = healthy(64, 600, 2)
+    work[297:333, 8:16] *= 1.1
+    log = step_log(work)
+    where = seats(
+        64, lambda rank: {"host": f"node-{rank // 8}", "gpu_uuid": f"GPU-{rank}"}
+    )
+    before = pl.col("step") < 315
+    days = [
+        condensed(log.filter(part), (Gpus, where), day=f"2023-11-{14 + number}")
+        for number, part in enumerate((before, ~before))
+    ]
+    (row,) = slow(joined(days, (Gpus, where))).to_dicts()
+    assert (row["scope_id"], row["first_step"], row["last_step"]) == (
+        "node-1",
+        297,
+        332,
+    )
+
+
+def test_a_step_that_is_done_again_on_another_day_is_one() -> None:
+    work = healthy(32, 400, 5)
+    log = step_log(work)
+    is_again = pl.col("step") >= 200
+    again = log.filter(is_again).with_columns(pl.col("start_ns") + 10**15)
+    days = [
+        condensed(rows, (Gpus, WHERE), day=f"2023-11-{14 + number}")
+        for number, rows in enumerate((log.filter(pl.col("step") < 300), again))
+    ]
+    results = joined(days, (Gpus, WHERE))
+    whole = found((StepTimings, pl.concat([log, again])), (Gpus, WHERE))
+    assert results[StragglerSteps].equals(whole[StragglerSteps])
+
+
+def test_a_step_whose_ranks_are_parted_by_midnight_has_all_of_them() -> None:
+    log = step_log(healthy(32, 400, 5))
+    late = (pl.col("step") > 200) | ((pl.col("step") == 200) & (pl.col("rank") > 19))
+    days = [
+        condensed(log.filter(part), (Gpus, WHERE), day=f"2023-11-{14 + number}")
+        for number, part in enumerate((~late, late))
+    ]
+    steps = joined(days, (Gpus, WHERE))[StragglerSteps]
+    assert steps["ranks_seen"].to_list() == [32] * 400
+
+
 def test_spells_of_two_days_that_do_not_touch_stay_two() -> None:
     work = healthy(32, 900, 3)
     work[100:250, 7] *= 1.1

@@ -19,14 +19,16 @@ from tests.analysis.fleets import healthy, seats, step_log
 
 WHERE = seats(32, lambda rank: {"host": f"node-{rank // 8}", "gpu_uuid": f"GPU-{rank}"})
 
-#: What the scatter of steps comes to, which days keep by stretches.
+#: What the scatter of steps comes to: squares are rounded.
 OF_SCATTER: Final = {"saved_low_gpu_ns": None, "saved_high_gpu_ns": None}
 
 
-def both(slow: slice = slice(7, 8)) -> tuple[Frames, Frames]:
+def both(
+    slow: slice = slice(7, 8), steps: slice = slice(300, 900)
+) -> tuple[Frames, Frames]:
     """A run whose ranks are slow for a while, by its steps and by two days."""
     work = healthy(32, 1200, 1)
-    work[300:900, slow] *= 1.1
+    work[steps, slow] *= 1.1
     log = step_log(work)
     halves = [log.filter(pl.col("step") < 600), log.filter(pl.col("step") >= 600)]
     days = [
@@ -44,14 +46,23 @@ def _found(told: dict[type[Table], pl.LazyFrame]) -> Frames:
 
 
 @pytest.mark.parametrize(
-    ("slow", "repair"), [(slice(7, 8), "rank=7"), (slice(8, 16), "host=node-1")]
+    ("slow", "at", "repair"),
+    [
+        (slice(7, 8), slice(300, 900), "rank=7"),
+        (slice(7, 8), slice(570, 620), "rank=7"),
+        (slice(8, 16), slice(300, 900), "host=node-1"),
+    ],
 )
-def test_repairs_of_days_are_those_of_the_steps(slow: slice, repair: str) -> None:
-    steps, days = both(slow)
+def test_repairs_of_days_are_those_of_the_steps(
+    slow: slice, at: slice, repair: str
+) -> None:
+    steps, days = both(slow, at)
     told = {row["repair"]: row for row in answer_repairs(steps).to_dicts()}
     kept = {row["repair"]: row for row in answer_repairs(days).to_dicts()}
     for name in ("everything", repair):
         assert kept[name] | OF_SCATTER == told[name] | OF_SCATTER
+        for end in OF_SCATTER:
+            assert float(kept[name][end]) == pytest.approx(float(told[name][end]))
     assert kept["data"]["method"] == "none"
     assert "kept by day" in kept["data"]["doubt"]
 
@@ -74,6 +85,13 @@ def test_what_cannot_be_told_of_days_has_its_reason() -> None:
     )
     assert refused["rank=40"] == "the run has ranks 0-31"
     assert "only a trace of operations" in refused["gc"]
+
+
+def test_what_is_slow_for_too_few_steps_about_midnight_saves_nothing() -> None:
+    _, days = both(steps=slice(590, 602))
+    rows, refused = asked(days, "rank=7")
+    assert rows == {}
+    assert "kept by day" in refused["rank=7"]
 
 
 def test_a_slow_rank_may_be_called_by_its_gpu() -> None:
