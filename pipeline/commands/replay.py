@@ -28,9 +28,10 @@ def replay(  # noqa: PLR0913 - options of a command
 ) -> int:
     """Release recorded files into an inbox in their own time order.
 
-    Started again, it goes on, and releases what was added to the recording. An inbox
-    may be emptied on the way: what is gone is named and does not come again, and a log
-    that grows begins another. More than a day without a line is passed over.
+    Started again, it goes on, and releases what was added to the recording.
+    An inbox may be emptied on the way: what is gone is named and does not come
+    again, and a log that grows begins another. More than a day without a line
+    is passed over.
 
     Example: gpuledger replay recorded/ --into inbox/ --speed 3600
 

@@ -68,7 +68,7 @@ def test_three_nights_end_as_one_run(
     assert run_tokens(["run", str(run), "--lake", str(whole), "--quiet"]) == 0
     if keep_raw:
         (tmp_path / "gpuledger.toml").write_text(f'keep_raw = "{keep_raw}"\n')
-        tokens = ["compact", "--lake", str(whole), "--quiet"]
+        tokens = ["compact", "--keep-raw", keep_raw, "--lake", str(whole), "--quiet"]
         assert run_tokens(tokens) == 0
     # WHEN they are replayed, every log rotated within a line at each midnight
     inbox = tmp_path / "inbox"
