@@ -30,6 +30,8 @@ class Lost:
         """
         gone = lake.manifest.retired_days
         late = [part for part in parts if (part.table, part.day) in gone]
+        if not late:
+            return
         for table, rollups in covering.sources().items():
             mine = [part for part in late if part.table == table.sql_name()]
             traced = traced_files(lake, table, parts)
