@@ -119,7 +119,7 @@ def test_parts_that_fill_steps_fill_their_means(told: list[list[int]]) -> None:
     means = mean_steps(rolled(by_day(log))[StepRollups].lazy()).collect()
     assert means.select(pl.sum_horizontal(names) == pl.col("duration_ns"))[:, 0].all()
     for part in (*names, "duration_ns"):
-        left = log[part].sum() - 3 * means[part].sum()
+        left = int(log[part].sum()) - 3 * int(means[part].sum())
         assert abs(left) <= 3 * len(names)
 
 
