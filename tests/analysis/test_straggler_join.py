@@ -1,5 +1,6 @@
 """Days that were condensed, joined, tell of a run what all of its steps do."""
 
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -8,6 +9,7 @@ import pytest
 
 from analysis import Results
 from analysis.gpus import Gpus
+from analysis.straggler_days import StragglerDaysSpells
 from analysis.stragglers import (
     StragglerEvidence,
     StragglerRanks,
@@ -17,6 +19,7 @@ from analysis.stragglers import (
 from ingest.tables import Failures, StepTimings, Table
 from tests.analysis.condensed import condensed, joined
 from tests.analysis.fleets import Times, found, healthy, seats, step_log, table
+from tests.analysis.jobs_like_real import CALM, own_work
 
 WHERE = seats(32, lambda rank: {"host": f"node-{rank // 8}", "gpu_uuid": f"GPU-{rank}"})
 
@@ -93,6 +96,14 @@ def test_what_is_slow_about_midnight_for_too_few_steps_is_nothing(
     untouched = ~pl.col("step").is_between(310 - before, 309 + after)
     same = [one.filter(untouched) for one in (results[StragglerSteps], quiet)]
     assert same[0].equals(same[1])
+
+
+@pytest.mark.parametrize("seed", [1, 2, 12])
+def test_a_wild_last_step_of_a_day_is_no_spell(seed: int) -> None:
+    wild = replace(CALM, outlier_share=5e-3)
+    log = step_log(own_work(64, 400, 90_000 + seed, wild))
+    day = log.filter(pl.col("step") < 100 + seed % 10)
+    assert condensed(day)[StragglerDaysSpells].is_empty()
 
 
 def test_a_host_with_few_steps_at_one_side_of_midnight_is_named() -> None:
