@@ -55,7 +55,10 @@ def _parts_joined(parts: pl.DataFrame) -> pl.DataFrame:
 
 
 def _with_edges(steps: pl.DataFrame, edges: pl.DataFrame) -> pl.DataFrame:
-    """Let short spells count in the costs of steps where they go on beyond midnight."""
+    """Let short spells count in the costs of steps where they go on beyond midnight.
+
+    Of an edge at which one does, all are in the costs of its few steps.
+    """
     names = ("lost_gpu_ns", "jitter_gpu_ns")
     told = edges.select(*_EDGE).unique().with_columns(counts=pl.lit(value=True))
     marked = steps.join(told, on=_EDGE, how="left", maintain_order="left")
