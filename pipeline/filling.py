@@ -102,10 +102,10 @@ def fill(
     if not (made / MARK).exists():
         generating.refuse_there(made)
     with (
+        making(folder, scenario.run_id),
         open_writer(
             settings.lake, wait=target.wait, grace_s=settings.grace_s
         ) as writer,
-        making(folder, scenario.run_id),
     ):
         return _fill(scenario, folder, request, target, (writer, say))
 

@@ -22,6 +22,7 @@ from ingest.synthetic.cluster.scenario import (
 )
 from ingest.synthetic.cluster.steps import step_windows
 from ingest.synthetic.cluster.truth import truth_of
+from ingest.times import SECOND_NS
 
 #: 12 ranks of three hosts, and steps of ten minutes.
 RANKS, HOSTS, STEPS = 12, 3, 144
@@ -79,9 +80,16 @@ FAULTS = st.lists(
     stops=st.integers(0, 30),
     planned_steps=st.sampled_from([0, 1, 40, 10_000]),
     reserved=st.booleans(),
+    until_s=st.sampled_from([200, 30_000, 85_000, 86_400]),
 )
 def test_all_time_is_booked_and_every_step_is_kept_once(
-    seed: int, faults: list[Fault], stops: int, planned_steps: int, reserved: bool
+    *,
+    seed: int,
+    faults: list[Fault],
+    stops: int,
+    planned_steps: int,
+    reserved: bool,
+    until_s: int,
 ) -> None:
     scenario = Scenario(
         seed=seed,
@@ -96,7 +104,7 @@ def test_all_time_is_booked_and_every_step_is_kept_once(
         faults_drawn=FaultsDrawn(era_days=1, stops=stops, planned=stops // 3),
     )
     assume(contradictions(scenario) is None)
-    cluster = cluster_of(scenario)
+    cluster = cluster_of(scenario, scenario.begun_ns + until_s * SECOND_NS)
     windows = list(step_windows(cluster, 0, 2**62, 50))
     truth = truth_of(cluster, [book_steps(one) for one in windows])
     accounts = truth["accounts_gpu_ns"]["run"]
@@ -115,12 +123,13 @@ def test_all_time_is_booked_and_every_step_is_kept_once(
         assert one["start_ns"] <= one["end_ns"] <= following["submitted_ns"]
         assert following["submitted_ns"] <= following["start_ns"] < cluster.until_ns
         assert one["stop"] is not None
+    assert all(one["end_ns"] <= cluster.until_ns for one in attempts)
     struck = [one["stop"] for one in attempts if one["stop"] is not None]
     assert len(struck) == len(set(struck))
     for fault in truth["faults"]:
         assert fault["from_ns"] <= fault["to_ns"] or not fault.get("steps")
-        assert (fault["solo_gpu_ns"] or 0) >= 0
-        assert fault["joint_gpu_ns"] >= 0
+        assert 0 <= fault["solo_gpu_ns"] <= truth["paid_gpu_ns"]
+        assert 0 <= fault["joint_gpu_ns"] <= truth["paid_gpu_ns"]
     for stop in truth["interruptions"]:
         times = [stop[name] for name in ("struck_ns", "signed_ns", "ended_ns")]
         assert times == sorted(times)

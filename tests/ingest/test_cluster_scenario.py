@@ -124,8 +124,8 @@ def test_llama3_stops_as_its_paper_counts() -> None:
             b"[fleet]\nhosts = 200_000\n[layout]\ntp = 8\ndp = 200_000\n",
             "1,600,000 GPUs: expected at most 131,072; lower fleet.hosts",
         ),
-        (BASE + b"[calendar]\nbegun = 1900-01-01T00:00:00Z\n", "year of 1971 to 2200"),
-        (BASE + b"[calendar]\nbegun = 9999-12-31T00:00:00Z\n", "year of 1971 to 2200"),
+        (BASE + b"[calendar]\nbegun = 1900-01-01T00:00:00Z\n", "year of 1971 to 2097"),
+        (BASE + b"[calendar]\nbegun = 2098-01-01T00:00:00Z\n", "year of 1971 to 2097"),
         (BASE + b"[calendar]\nbegun = 2026-03-02\n", "calendar.begun: "),
         (BASE + b"[calendar]\nbegun = 'today'\n", "calendar.begun: "),
         (

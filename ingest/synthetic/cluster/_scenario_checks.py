@@ -15,8 +15,9 @@ if TYPE_CHECKING:
 #: A file beside the run's folder.
 _TRUTH: Final = "truth.json"
 
-#: Years that a run may begin in: all of its times are ns since 1970 in 64 bits.
-_YEARS: Final = (1971, 2200)
+#: Years that a run may begin in: what reads its files takes times from 1970 to the end
+#: of 2099, and a run goes on for two years at most.
+_YEARS: Final = (1971, 2097)
 
 #: Kinds whose severity is no ratio, and kinds that last seconds, not steps.
 _FREE: Final = frozenset({"data_stall"})

@@ -58,13 +58,13 @@ OF_SEVERITY: Final[Mapping[str, str]] = MappingProxyType(
         "power_cap": "the same, for a limit of power",
         "slow_link": "communication is longer by this factor",
         "flow_collision": "the same at all cards of a host, in each step anew",
-        "xid": "the driver prints a code and the run stops",
-        "hang": "ranks wait until calendar.watchdog_s is over",
+        "xid": "the driver prints a code and the run stops; no severity",
+        "hang": "ranks wait until calendar.watchdog_s is over; no severity",
         "lemon_node": "so many stops of one node within length_s",
         "data_stall": "seconds that steps wait for their input; at a rank, a host or"
         " all",
         "checkpoint_storm": "checkpoints take longer by this factor, for all",
-        "preemption": "another job has the nodes for length_s",
+        "preemption": "another job has the nodes for length_s; no severity",
     }
 )
 
