@@ -51,7 +51,10 @@ def _of_kind(kind: str) -> st.SearchStrategy[Fault]:
     places: list[dict[str, st.SearchStrategy[Any]]] = [rank, host]
     if kind in {"data_stall", "preemption", "checkpoint_storm"}:
         places = [rank, host, {}] if kind == "data_stall" else [{}]
-    worse = st.floats(0.01 if kind == "data_stall" else 1.0, 1.9)
+    alike = kind in {"xid", "hang", "preemption"}
+    worse = (
+        st.none() if alike else st.floats(0.01 if kind == "data_stall" else 1.0, 1.9)
+    )
     return st.one_of(
         [
             st.builds(

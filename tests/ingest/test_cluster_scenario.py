@@ -167,6 +167,10 @@ def test_llama3_stops_as_its_paper_counts() -> None:
         ),
         (BASE + b"[faults_drawn]\nstops = 2.5\n", "expected a whole number, got"),
         (
+            BASE + b"[[faults]]\nkind = 'hang'\nrank = 1\nfrom_s = 1\nseverity = 2\n",
+            "faults[0].severity: hang has none; leave it out",
+        ),
+        (
             # 1 + 600 s / (6 s x (1 - 0.1 - 0.01) - 0.02 s)
             BASE + SLOW % b"rank = 3\nfrom_s = 1\nseverity = 114",
             "faults[0].severity: 114: expected at most 113.781, with which a step is",

@@ -19,7 +19,9 @@ _TRUTH: Final = "truth.json"
 #: of 2099, and a run goes on for two years at most.
 _YEARS: Final = (1971, 2097)
 
-#: Kinds whose severity is no ratio, and kinds that last seconds, not steps.
+#: Kinds that are all alike, kinds whose severity is no ratio, and kinds that last
+#: seconds, not steps.
+_ALIKE: Final = frozenset({"xid", "hang", "preemption"})
 _FREE: Final = frozenset({"data_stall"})
 _IN_SECONDS: Final = frozenset({"lemon_node", "preemption"})
 
@@ -107,6 +109,8 @@ def _fault(scenario: "Scenario", fault: Fault) -> Iterator[str]:
     yield from _length(fault)
     if fault.xid is not None and fault.kind != "xid":
         yield f"xid: {fault.kind} has none; leave it out"
+    if fault.kind in _ALIKE and fault.severity is not None:
+        yield f"severity: {fault.kind} has none; leave it out"
     if fault.kind not in _FREE and fault.badness < 1:
         yield f"severity: {fault.badness}: expected 1 or more; raise it"
     yield from too_bad(scenario, fault)
