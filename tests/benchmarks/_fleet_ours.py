@@ -20,6 +20,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from _peak import peak_mb  # type: ignore[import-not-found]
+
 from ingest.catalog import open_catalog, run_query
 from ingest.synthetic.cluster.cluster import cluster_of
 from ingest.synthetic.cluster.scenario import Fault, Fleet, Layout, Model, Scenario
@@ -158,5 +160,5 @@ STAGES: dict[str, Callable[..., Told]] = {
 
 if __name__ == "__main__":
     told = STAGES[sys.argv[1]](*sys.argv[2:])
-    told["peak_mb"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
+    told["peak_mb"] = peak_mb()
     sys.stdout.write("\n" + json.dumps(told))

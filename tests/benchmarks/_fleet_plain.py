@@ -10,7 +10,6 @@ python _fleet_plain.py results LAKE     result tables read whole
 """
 
 import json
-import resource
 import sys
 import tempfile
 import time
@@ -20,6 +19,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pyarrow.parquet as pq
+from _peak import peak_mb  # type: ignore[import-not-found]
 from polars import selectors
 
 Work = Callable[[], object]
@@ -105,7 +105,7 @@ def main(what: str, given: str) -> None:
     told = {
         "total_s": time.perf_counter() - began,
         "cpu_s": time.process_time() - cpu_began,
-        "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3,
+        "peak_mb": peak_mb(),
     }
     sys.stdout.write(json.dumps(told))
 

@@ -4,10 +4,10 @@ Run by the Python of an environment of its own, in which this project is not.
 """
 
 import json
-import resource
 import sys
 import time
 
+from _peak import peak_mb  # type: ignore[import-not-found]
 from hta.trace_analysis import TraceAnalysis  # type: ignore[import-not-found]
 
 
@@ -18,12 +18,11 @@ def main(trace: str) -> None:
     read_at = time.perf_counter()
     overlap = analysis.get_comm_comp_overlap(visualize=False)
     ended, cpu_ended = time.perf_counter(), time.process_time()
-    used = resource.getrusage(resource.RUSAGE_SELF)
     told = {
         "parse_s": read_at - began,
         "total_s": ended - began,
         "cpu_s": cpu_ended - cpu_began,
-        "peak_mb": used.ru_maxrss / 1e3,
+        "peak_mb": peak_mb(),
         "overlap_percent": float(overlap["comp_comm_overlap_pctg"].iloc[0]),
     }
     sys.stdout.write("\n" + json.dumps(told))

@@ -4,7 +4,6 @@ Run as a program of its own, so that its peak of memory is its own.
 """
 
 import json
-import resource
 import sys
 import tempfile
 import time
@@ -12,6 +11,7 @@ from datetime import UTC
 from pathlib import Path
 
 import polars as pl
+from _peak import peak_mb  # type: ignore[import-not-found]
 
 from analysis.attempts import Attempts
 from analysis.overlap import measure_overlap
@@ -31,12 +31,11 @@ def main(trace: Path) -> None:
         overlap = measure_overlap(Kernels.cast(kernels), no_attempts)
     ended, cpu_ended = time.perf_counter(), time.process_time()
     whole = overlap.filter(pl.col("step").is_null())
-    used = resource.getrusage(resource.RUSAGE_SELF)
     told = {
         "parse_s": read_at - began,
         "total_s": ended - began,
         "cpu_s": cpu_ended - cpu_began,
-        "peak_mb": used.ru_maxrss / 1e3,
+        "peak_mb": peak_mb(),
         "overlap_percent": 100 * whole["overlap_ratio"][0],
         "kernels": whole.select(pl.sum_horizontal("^.*_count$")).item(),
     }

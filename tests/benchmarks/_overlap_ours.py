@@ -4,7 +4,6 @@ Run as a program of its own, so that its peak of memory is its own.
 """
 
 import json
-import resource
 import sys
 import tempfile
 import time
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 import polars as pl
+from _peak import peak_mb  # type: ignore[import-not-found]
 
 from analysis import Frames
 from analysis.attempts import Attempts
@@ -39,11 +39,10 @@ def main(trace: Path, *, groups: bool) -> None:
             frames[Overlap] = overlap.lazy()
             rows = measure_groups(Frames(frames))[0].height
         ended = time.process_time()
-    used = resource.getrusage(resource.RUSAGE_SELF)
     told = {
         "overlap_s": measured - began,
         "groups_s": ended - measured,
-        "peak_mb": used.ru_maxrss / 1e3,
+        "peak_mb": peak_mb(),
         "rows": rows,
     }
     sys.stdout.write(json.dumps(told))

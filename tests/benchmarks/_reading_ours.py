@@ -1,11 +1,12 @@
 """Read one file with its source and do nothing with the rows; print as JSON."""
 
 import json
-import resource
 import sys
 import time
 from datetime import UTC
 from pathlib import Path
+
+from _peak import peak_mb  # type: ignore[import-not-found]
 
 from ingest.files import head_of, open_expanded, recognize
 from ingest.sources import SOURCES, Reading
@@ -35,7 +36,7 @@ def main(path: Path) -> None:
     told = {
         "total_s": ended - began,
         "cpu_s": cpu_ended - cpu_began,
-        "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3,
+        "peak_mb": peak_mb(),
         "rows": rows,
     }
     sys.stdout.write(json.dumps(told))

@@ -6,7 +6,6 @@ NumPy adds two arrays of all lengths.
 """
 
 import json
-import resource
 import sys
 import time
 import tracemalloc
@@ -14,6 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
+from _peak import peak_mb  # type: ignore[import-not-found]
 
 from analysis._replay import Replay, replays_of
 from analysis._replay_scenarios import Scenarios
@@ -60,7 +60,7 @@ def main(path: Path, most: int) -> None:
     (replay,) = replays_of(scan, Attempts.create_empty().lazy(), most)
     read_s = time.process_time() - began
     assert isinstance(replay, Replay), replay
-    read_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
+    read_mb = peak_mb()
     own = replay.own_ns()
     scenarios = Scenarios.of(replay)
     off = replay.step_times(own) - replay.actual_steps()["actual_ns"].to_numpy()

@@ -19,6 +19,10 @@ from typing import Final
 #: A ratio that is so many times the last one of the same machine and size is worse.
 WORSE: Final = 1.5
 
+#: If it took so much more, too: a ratio also grows where the peer alone was faster,
+#: which it is on a machine that was busy the last time.
+DEARER: Final = 1.1
+
 #: Packages whose versions are told.
 _PACKAGES: Final = ("polars", "duckdb", "numpy", "pyarrow")
 
@@ -62,6 +66,7 @@ class Past:
     size: str
     machine: str
     ratio: float
+    cost: float
 
 
 def machine() -> str:
@@ -102,7 +107,13 @@ def read_history(path: Path) -> list[Past]:
         return []
     with path.open(encoding="utf-8", newline="") as file:
         return [
-            Past(row["what"], row["size"], row["machine"], float(row["ratio"]))
+            Past(
+                row["what"],
+                row["size"],
+                row["machine"],
+                float(row["ratio"]),
+                float(row["cost"]),
+            )
             for row in csv.DictReader(file, delimiter="\t")
         ]
 
@@ -141,6 +152,8 @@ def regression(row: Row, history: Sequence[Past], here: str) -> str | None:
         if (one.what, one.size, one.machine) == (row.what, row.size, here)
     ]
     if not same or row.ratio <= WORSE * same[-1].ratio:
+        return None
+    if row.cost <= DEARER * same[-1].cost:
         return None
     return (
         f"{row.what}, {row.size}: {row.ratio:.2f} times {row.peer},"

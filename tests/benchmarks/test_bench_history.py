@@ -19,8 +19,10 @@ def row(cost: float, size: str = "1 M rows") -> Row:
     return Row("writing", size, cost, "9 M rows/s", "a plain write", 2.0, 300)
 
 
-def past(ratio: float, size: str = "1 M rows", on: str = HERE) -> Past:
-    return Past("writing", size, on, ratio)
+def past(
+    ratio: float, size: str = "1 M rows", on: str = HERE, peer_s: float = 2.0
+) -> Past:
+    return Past("writing", size, on, ratio, ratio * peer_s)
 
 
 def test_what_is_half_as_fast_again_is_worse() -> None:
@@ -37,6 +39,11 @@ def test_what_is_as_fast_is_not_nor_what_has_no_history() -> None:
     assert regression(row(3.2), [], HERE) is None
     assert regression(row(3.2), [past(0.1, on="another")], HERE) is None
     assert regression(row(3.2), [past(0.1, size="2 M rows")], HERE) is None
+
+
+def test_a_peer_that_was_faster_makes_nothing_worse() -> None:
+    assert regression(row(3.2), [past(1.0, peer_s=3.0)], HERE) is None
+    assert regression(row(3.2), [past(1.0, peer_s=2.8)], HERE) is not None
 
 
 def test_a_history_is_read_as_it_was_written(tmp_path: Path) -> None:

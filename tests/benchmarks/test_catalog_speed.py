@@ -4,7 +4,6 @@ The rows are rollups of the right shape, written directly; BENCH_SCALE makes mor
 """
 
 import re
-import resource
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -16,6 +15,7 @@ from ingest.catalog import open_catalog, run_query
 from ingest.lake import snapshot
 from pipeline import publishing
 from tests.benchmarks._fleet_lake import write_rollups
+from tests.benchmarks._peak import peak_mb
 from tests.benchmarks.bench_history import Row, scale
 
 pytestmark = pytest.mark.benchmark
@@ -60,7 +60,7 @@ def timed(act: Callable[[], object]) -> tuple[float, float]:
 
 
 def memory_mb() -> float:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1_024
+    return peak_mb()
 
 
 def asked(connection: duckdb.DuckDBPyConnection, query: str) -> Callable[[], object]:

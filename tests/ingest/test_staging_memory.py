@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 LONG = """
-import resource, sys
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +17,7 @@ from ingest.lake import open_writer
 from ingest.sources import Batch
 from ingest.staging import stage
 from ingest.tables import StepTimings
+from tests.benchmarks._peak import peak_mb
 from tests.ingest.tiny import TINY, candidate, put
 
 ROWS = 100_000
@@ -37,15 +38,15 @@ long = candidate(put(folder, "log", [sys.argv[2]]), source=replace(TINY, read=re
 with open_writer(folder / "lake") as writer:
     done = writer.commit([stage(folder / "lake", [long])])
 assert done.files["rows_accepted"].to_list() == [int(sys.argv[2]) * ROWS]
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+print(peak_mb())
 """
 
 
-def peak(folder: Path, batches: int) -> int:
+def peak(folder: Path, batches: int) -> float:
     folder.mkdir()
     arguments = [sys.executable, "-c", LONG, str(folder), str(batches)]
     done = subprocess.run(arguments, check=True, capture_output=True, text=True)
-    return int(done.stdout)
+    return float(done.stdout)
 
 
 @pytest.mark.slow
