@@ -11,10 +11,7 @@ from analysis._failure_roles import (
     severity_rank,
     told_rank,
 )
-
-#: Windows and events meet by hours, so that a node with many events and many stops
-#: does not pair all with all. It has no influence on what is found. [ns]
-_HOUR_NS: Final = 3_600 * 1_000_000_000
+from ingest.times import HOUR_NS
 
 _STOP: Final = ("run_id", "attempt", "stop")
 
@@ -113,5 +110,7 @@ def _alone(pairs: pl.DataFrame) -> pl.DataFrame:
 
 
 def _by_hour(rows: pl.DataFrame, start: str, end: str) -> pl.DataFrame:
-    hours = pl.int_ranges(pl.col(start) // _HOUR_NS, pl.col(end) // _HOUR_NS + 1)
+    # they meet by hours, so that a node with many events and many stops does not pair
+    # all with all; it has no influence on what is found
+    hours = pl.int_ranges(pl.col(start) // HOUR_NS, pl.col(end) // HOUR_NS + 1)
     return rows.with_columns(_hour=hours).explode("_hour")

@@ -3,12 +3,10 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from ingest.times import SECOND_NS
+from ingest.times import HOUR_NS, SECOND_NS
 
 #: Greatest number of a column, with room for sums.
 _GREATEST: Final = 2**62
-
-_HOUR_NS: Final = 3600 * SECOND_NS
 
 Row = Mapping[str, Any]
 
@@ -21,7 +19,7 @@ def repair_of(row: Row) -> dict[str, Any]:
     """
     if row["returns_ns"] is not None:
         return {"repair_ns": row["returns_ns"], "repair_basis": row["returns_basis"]}
-    told = _whole(row["reliability_repair_h"], _HOUR_NS)
+    told = _whole(row["reliability_repair_h"], HOUR_NS)
     return {"repair_ns": told, "repair_basis": None if told is None else "run_card"}
 
 

@@ -8,10 +8,9 @@ from analysis._energy_beside import FOUND, NEAR, as_devices, near_windows
 from analysis._energy_bridges import Bridges
 from analysis._energy_choice import METHODS
 from analysis._power_roll_columns import SHORT
-from analysis._power_roll_pieces import HOUR_NS
 from analysis._power_rolled import Lot, hours_of, one_spelling, placed_hours
 from analysis._power_rolled_energy import integrate_hours
-from ingest.times import SECOND_NS
+from ingest.times import HOUR_NS, SECOND_NS
 
 #: How far around a window days are looked at: what lies between two of them follows
 #: from both. [ns]

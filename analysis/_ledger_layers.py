@@ -21,6 +21,9 @@ MOST_LAYERS: Final = 64
 
 _WEIGHT: Final = pl.col("weight")
 
+#: How many GPUs of a seat told of a step, and how many of them told its parts. [1]
+_LEVELS: Final = ("_rows", "_parts")
+
 
 def layered(
     shared: pl.LazyFrame, seats: pl.LazyFrame, means: pl.LazyFrame
@@ -46,13 +49,15 @@ def layered(
         placed = told.join(
             short, on=[*_ATTEMPT, "start_ns", "step"], how="left", nulls_equal=True
         )
-        is_main = pl.col("_upper").is_not_null()
-        has_row = ~is_main | (pl.col("_upper") <= pl.col("_rows"))
-        has_parts = ~is_main | (pl.col("_upper") <= pl.col("_parts"))
-        known = placed.filter(has_row.fill_null(value=True)).with_columns(
-            pl.when(has_parts.fill_null(value=True)).then(pl.col(PARTS))
+        # of a seat that is not cut, and of a mean over the run, all is told
+        has_row, has_parts = (
+            (pl.col("_upper") <= pl.col(level)).fill_null(value=True)
+            for level in _LEVELS
         )
-        mine = known.drop(*_ATTEMPT, "_upper", "_rows", "_parts")
+        known = placed.filter(has_row).with_columns(
+            pl.when(has_parts).then(pl.col(PARTS))
+        )
+        mine = known.drop(*_ATTEMPT, "_upper", *_LEVELS)
         yield some.drop("_upper").lazy(), mine.lazy()
 
 
@@ -62,8 +67,8 @@ def _short(
     """Find how many GPUs of the largest seat of an attempt told of its steps.
 
     Returns:
-        `run_id`, `attempt`, `start_ns` and `step`, `_rows` (how many told of the step)
-        and `_parts` (how many its parts), of attempts in which any lacks. [1]
+        `run_id`, `attempt`, `start_ns`, `step` and _LEVELS, of attempts in which any
+        lacks.
     """
     largest = takers.group_by(_ATTEMPT).agg(most=_WEIGHT.max())
     told = rows.filter(pl.col("row_ranks").is_not_null())
@@ -88,7 +93,7 @@ def _short(
     short = levels.filter(lacks.any().over(_ATTEMPT))
     return (
         _rounded(short)
-        .select(*_ATTEMPT, "start_ns", "step", "_rows", "_parts")
+        .select(*_ATTEMPT, "start_ns", "step", *_LEVELS)
         .unique([*_ATTEMPT, "start_ns", "step"], keep="first", maintain_order=True)
     )
 
@@ -124,9 +129,6 @@ def _rounded(short: pl.DataFrame) -> pl.DataFrame:
         .alias(name)
         for name in _LEVELS
     )
-
-
-_LEVELS: Final = ("_rows", "_parts")
 
 
 def _cut(takers: pl.DataFrame, short: pl.DataFrame, first: int) -> pl.DataFrame:

@@ -4,8 +4,7 @@ from typing import Final
 
 import polars as pl
 
-#: Length of a row of power_hours. [ns]
-HOUR_NS: Final = 3_600_000_000_000
+from ingest.times import HOUR_NS
 
 PIECE: Final = ("device", "piece")
 

@@ -9,14 +9,13 @@ from analysis._energy_windows import DEVICE
 from analysis._power_held import MW
 from analysis._power_roll_fleet import Fleet, Grids, grid_of_kind
 from analysis._power_roll_lots import Rolled
-from analysis._power_roll_pieces import HOUR_NS
 from analysis._rollup import Day
 from analysis.fleet_power import FleetPower, FleetReadings
 from analysis.power_days import PowerDays, XidChanges
 from analysis.power_hours import PowerHours
 from ingest._order import in_order
 from ingest.tables import Table
-from ingest.times import DAY_NS, midnight_ns
+from ingest.times import DAY_NS, HOUR_NS, midnight_ns
 
 #: Digits of means and powers that are kept: sensors tell fewer.
 _DIGITS: Final = 3

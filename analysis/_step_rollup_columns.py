@@ -4,8 +4,6 @@ from typing import Final
 
 import polars as pl
 
-from ingest.times import SECOND_NS
-
 #: Parts of a step's duration, as step logs name them. [ns]
 PARTS: Final = (
     *("compute_ns", "communication_ns", "wait_ns"),
@@ -24,9 +22,6 @@ COLUMNS: Final = (
 #: Share of its step that a rank must be blocked on its input to be stalled. Batches
 #: are copied to the GPU whatever the loader does, which takes some ms of a step. [1]
 STALL_RATIO: Final = 0.05
-
-#: Length of an hour. [ns]
-HOUR_NS: Final = 3_600 * SECOND_NS
 
 #: Time in own work, where the wait is told. [ns]
 WORK: Final = "work_ns"

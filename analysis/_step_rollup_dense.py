@@ -4,9 +4,10 @@ import numpy as np
 import polars as pl
 
 from analysis._step_rollup_block import Block, Matrix, Told
-from analysis._step_rollup_columns import GREATEST, HOUR_NS, PARTS
+from analysis._step_rollup_columns import GREATEST, PARTS
 from analysis._step_rollup_hours import SUMS, Hours
 from analysis._step_rollup_medians import WorkOfRanks, medians
+from ingest.times import HOUR_NS
 
 
 def block_steps(block: Block, stall_ratio: float) -> pl.DataFrame:

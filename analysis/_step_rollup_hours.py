@@ -5,8 +5,9 @@ from typing import Final
 
 import polars as pl
 
-from analysis._step_rollup_columns import HOUR_NS, PARTS
+from analysis._step_rollup_columns import PARTS
 from analysis._step_rollup_medians import Hour, WorkOfRanks, medians_of
+from ingest.times import HOUR_NS
 
 #: What tells an hour of a rank.
 SEAT: Final = ("attempt", "hour_ns", "rank")

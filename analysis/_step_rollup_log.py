@@ -6,10 +6,11 @@ from typing import Final
 import polars as pl
 
 from analysis._analysis import Frames
-from analysis._step_rollup_columns import HOUR_NS, PARTS
+from analysis._step_rollup_columns import PARTS
 from analysis._step_rollup_means import STAND_IN, mean_rows, whole_steps
 from analysis.step_rollups import StepRollups
 from ingest.tables import StepTimings
+from ingest.times import HOUR_NS
 
 #: How many ranks told of a step, and how many of them of any part of it; of a mean over
 #: the run that is not known. [1]

@@ -6,6 +6,7 @@ import polars as pl
 
 from analysis._straggler_things import RANK
 from ingest.tables import LinkSamples
+from ingest.times import HOUR_NS
 
 #: Counters of what went wrong on the wire, and of what had to queue.
 _ERRORS: Final = ("errors", "symbol_errors", "link_downs", "recoveries", "discards")
@@ -18,8 +19,6 @@ _QUEUES: Final = (
 )
 
 _PORT: Final = ["host", "port"]
-
-_HOUR_NS: Final = 3_600_000_000_000
 
 
 def links_of(
@@ -98,7 +97,7 @@ def _counted(links: pl.LazyFrame, windows: pl.DataFrame) -> pl.DataFrame:
         errors=_sum(("errors",)),
         queues=_sum(("queues",)),
     )
-    hours = pl.when(pl.col("span_ns") > 0).then(pl.col("span_ns") / _HOUR_NS)
+    hours = pl.when(pl.col("span_ns") > 0).then(pl.col("span_ns") / HOUR_NS)
     rates = [(pl.col(n) / hours).alias(f"{n}_per_hour") for n in ("errors", "queues")]
     return ports.with_columns(rates).collect(engine="streaming")
 

@@ -15,15 +15,13 @@ from analysis.published_rates import PUBLISHED_MTBF
 from analysis.runs import Runs
 from ingest.tables import Table
 from ingest.tables import _columns as c
+from ingest.times import HOUR_NS
 
 #: Sizes that are projected to: from a node to the largest that others publish. [GPUs]
 SIZES: Final = tuple(8 * 2**power for power in range(15))
 
 #: GPUs of a node where no run says how many: HGX and DGX have eight. [1]
 GPUS_PER_NODE: Final = 8
-
-#: Hours to nanoseconds. [ns]
-_HOUR_NS: Final = 3_600 * 1_000_000_000
 
 _ASSUMPTION: Final = (
     "nodes fail independently, each at the observed rate, at any size and age"
@@ -113,7 +111,7 @@ def _projected(total: Mapping[str, Any], per_node: int) -> Iterator[dict[str, An
             "mtbf_ns": _each(found.mean_ns if count >= FEW_EVENTS else None, nodes),
             "mtbf_low_ns": _each(found.low_ns, nodes),
             "mtbf_high_ns": _each(found.high_ns, nodes),
-            "peer_mtbf_ns": peer and Decimal(round(peer.hours * _HOUR_NS)),
+            "peer_mtbf_ns": peer and Decimal(round(peer.hours * HOUR_NS)),
             "peer_basis": peer and peer.basis,
             "assumption": _ASSUMPTION,
         }

@@ -9,7 +9,7 @@ import polars as pl
 from analysis._analysis import Frames, Results, Thresholds
 from analysis._rollup import Day, Rollup
 from analysis._step_rollup_block import part_blocks
-from analysis._step_rollup_columns import COLUMNS, HOUR_NS, STALL_RATIO, with_ends
+from analysis._step_rollup_columns import COLUMNS, STALL_RATIO, with_ends
 from analysis._step_rollup_dense import block_hours, block_rows, block_steps
 from analysis._step_rollup_hours import Hours, hold_rows, row_sums
 from analysis._step_rollup_means import mean_steps
@@ -18,6 +18,7 @@ from analysis._threads import in_threads
 from analysis.rank_hours import RankHours
 from ingest.tables import StepTimings, Table
 from ingest.tables import _columns as c
+from ingest.times import HOUR_NS
 
 
 class StepRollups(Table):

@@ -39,7 +39,8 @@ def is_empty(path: Path, head: Head) -> bool:
         return file.fault is None
 
 
-def _read(_stream: BinaryIO, _reading: Reading) -> Iterator[Batch]:
+def read_nothing(_stream: BinaryIO, _reading: Reading) -> Iterator[Batch]:
+    """Read a file of which no row is told."""
     return iter(())
 
 
@@ -51,5 +52,5 @@ EMPTY: Final = Source(
     tables=(),
     options=frozenset(),
     recognizes=lambda _: False,
-    read=_read,
+    read=read_nothing,
 )

@@ -1,10 +1,10 @@
 """The truth about made telemetry: it is no telemetry, and lies beside it."""
 
 import re
-from collections.abc import Iterator
-from typing import BinaryIO, Final
+from typing import Final
 
-from ingest.sources import Batch, Head, Reading, Source
+from ingest._empty import read_nothing
+from ingest.sources import Head, Source
 
 #: What each truth begins with: that of a made cluster, a sample run, a made history.
 _BEGINNINGS: Final = (
@@ -30,10 +30,6 @@ def _recognizes(head: Head) -> bool:
     return _TRUTH.match(head.text) is not None
 
 
-def _read(_stream: BinaryIO, _reading: Reading) -> Iterator[Batch]:
-    return iter(())
-
-
 #: What passes it over. It is no format of telemetry, and so not among the sources.
 MADE_TRUTH: Final = Source(
     name="made-truth",
@@ -42,5 +38,5 @@ MADE_TRUTH: Final = Source(
     tables=(),
     options=frozenset(),
     recognizes=_recognizes,
-    read=_read,
+    read=read_nothing,
 )

@@ -6,13 +6,11 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ingest.times import DAY_NS, SECOND_NS
+from ingest.times import DAY_NS, HOUR_NS
 
 #: Silence that is passed over: jobs rest for a night, and a day passes in 24 s at the
 #: speed of an hour in a second. [ns]
 SILENCE_NS: Final = DAY_NS
-
-_HOUR_NS: Final = 3_600 * SECOND_NS
 
 
 class Silence(NamedTuple):
@@ -36,10 +34,10 @@ def silences_of(
         times: When each file was written. [ns]
         least_ns: From where on a time is long, in whole hours. [ns]
     """
-    hours = np.unique(np.concatenate([np.unique(one // _HOUR_NS) for one in times]))
-    long = np.flatnonzero(np.diff(hours) > least_ns // _HOUR_NS)
+    hours = np.unique(np.concatenate([np.unique(one // HOUR_NS) for one in times]))
+    long = np.flatnonzero(np.diff(hours) > least_ns // HOUR_NS)
     return [
-        Silence((int(hours[n]) + 1) * _HOUR_NS, int(hours[n + 1]) * _HOUR_NS - 1)
+        Silence((int(hours[n]) + 1) * HOUR_NS, int(hours[n + 1]) * HOUR_NS - 1)
         for n in long
     ]
 

@@ -109,6 +109,18 @@ def open_catalog(root: Path) -> duckdb.DuckDBPyConnection:
     return connection
 
 
+def parsed(query: str) -> str:
+    """Return the tree of a query as DuckDB parses it, in JSON; nothing of it is run.
+
+    Args:
+        query: Any text; of one that is no query, or that only describes, the tree is
+            an error.
+    """
+    with duckdb.connect(config=_OFFLINE) as connection:
+        found = connection.execute("SELECT json_serialize_sql(?)", [query]).fetchall()
+    return str(found[0][0])
+
+
 def _unusable(catalog: Path, error: duckdb.Error) -> LakeError:
     return LakeError(
         f"{catalog}: expected the views of a lake ({error}); delete it, then run"

@@ -14,6 +14,9 @@ from ingest.errors import SettingError
 #: Nanoseconds in a second. [ns]
 SECOND_NS: Final = 1_000_000_000
 
+#: Nanoseconds in an hour. [ns]
+HOUR_NS: Final = 3_600 * SECOND_NS
+
 #: Nanoseconds in a day. [ns]
 DAY_NS: Final = 86_400 * SECOND_NS
 

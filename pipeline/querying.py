@@ -9,7 +9,7 @@ import duckdb
 import polars as pl
 import pyarrow as pa
 
-from ingest.catalog import open_catalog, run_query
+from ingest.catalog import open_catalog, parsed, run_query
 from ingest.errors import QueryError
 from ingest.lake import snapshot
 from pipeline._query_types import nameable, portable
@@ -66,7 +66,7 @@ def hints_of(root: Path, query: str, by_day_rows: int) -> Iterator[str]:
     """
     lake = snapshot(root).manifest
     full = {part.table for part in lake.parts if part.rows}
-    empty = _asked(root, query) - full
+    empty = _asked(query) - full
     if not empty:
         return
     # asked for only now: analyses take long to load
@@ -83,11 +83,9 @@ def hints_of(root: Path, query: str, by_day_rows: int) -> Iterator[str]:
             )
 
 
-def _asked(root: Path, query: str) -> set[str]:
+def _asked(query: str) -> set[str]:
     """Return the tables that a query names; none where it only describes some."""
-    with open_catalog(root) as connection:
-        tree = connection.execute("SELECT json_serialize_sql(?)", [query]).fetchall()
-    return {name.lower() for name in _TABLE.findall(tree[0][0])}
+    return {name.lower() for name in _TABLE.findall(parsed(query))}
 
 
 def _reader(connection: duckdb.DuckDBPyConnection, query: str, *, as_text: bool) -> Any:

@@ -119,6 +119,11 @@ def _many(rows: Sequence[Mapping[str, Any]], fault: Fault | None) -> str:
     )
 
 
+def files_in_words(count: int) -> str:
+    """Return how many files there are, in words."""
+    return f"{count} file{'s' * (count != 1)}"
+
+
 def named(names: Sequence[str]) -> str:
     """Return all of a few names, or the first of many and the count of the rest."""
     shown = names if len(names) <= NAMED else names[:NAMED_OF_MORE]

@@ -10,7 +10,7 @@ from typing import Final
 
 from ingest.errors import SettingError
 from ingest.replay import Released, Replay, Silence
-from ingest.times import SECOND_NS
+from ingest.times import HOUR_NS, SECOND_NS
 from pipeline.logs import Say
 
 #: Whole hours, 9,999 at most: more than a year.
@@ -21,8 +21,6 @@ _UNITS: Final = (("days", 86_400), ("h", 3_600), ("min", 60))
 
 #: Longer than any recording: no speed takes a clock further. [ns]
 _LONGEST_NS: Final = 2.0**63
-
-HOUR_NS: Final = 3_600 * SECOND_NS
 
 #: How often files grow, in the time of the wall clock. [s]
 TICK_S: Final = 1.0

@@ -8,7 +8,7 @@ import polars as pl
 from ingest.planning import EMPTY_SOURCE, TRUTH_SOURCE
 from ingest.sources import SOURCES
 from ingest.tables import IngestedFiles
-from pipeline.refusals import named
+from pipeline.refusals import files_in_words, named
 
 #: Files of which no row came and none was refused, but empty ones.
 _ROWLESS: Final = (IngestedFiles.rows_read.col == 0) & (
@@ -25,7 +25,7 @@ def lines(files: pl.DataFrame) -> Iterator[str]:
     found = files.filter(_ROWLESS).sort("source", "path")
     for (source,), rows in found.group_by("source", maintain_order=True):
         paths = rows[IngestedFiles.path.name].to_list()
-        count = f"{len(paths)} file{'s' * (len(paths) > 1)}"
+        count = files_in_words(len(paths))
         if source == TRUTH_SOURCE:
             yield (
                 f"{count} passed over, the truth about made telemetry: {named(paths)}"

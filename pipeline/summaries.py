@@ -9,7 +9,7 @@ import polars as pl
 from ingest.planning import Again
 from ingest.tables import IngestedFiles
 from pipeline import refusals, rowless
-from pipeline.refusals import Fault, first_faults, named
+from pipeline.refusals import Fault, files_in_words, first_faults, named
 
 __all__ = ["REFUSED_SHOWN", "Ingested", "first_faults"]
 
@@ -79,12 +79,12 @@ class Ingested:
         if self.again:
             yield _told_again(self.again)
         for why, count in self.rereads.items():
-            yield f"{_files(count)} read again: {why}"
+            yield f"{files_in_words(count)} read again: {why}"
         yield from rowless.lines(self.files)
         if assumed := self.files.filter(_ASSUMED).height:
             yield (
-                f"UTC assumed for {_files(assumed)} with times without a zone; --zone"
-                " or zone in a run card says which"
+                f"UTC assumed for {files_in_words(assumed)} with times without a zone;"
+                " --zone or zone in a run card says which"
             )
 
     def _head(self) -> str:
@@ -100,10 +100,6 @@ class Ingested:
             f" {read} rows read = {accepted} accepted + {rejected} rejected"
             f" + {retired} retired"
         )
-
-
-def _files(count: int) -> str:
-    return f"{count} file{'s' * (count != 1)}"
 
 
 def _told_again(again: Sequence[Again]) -> str:

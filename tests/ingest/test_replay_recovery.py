@@ -12,18 +12,7 @@ from ingest import _replay_copy, _replay_track
 from ingest._replay_state import STATE
 from ingest.errors import TelemetryError
 from ingest.replay import Replay
-
-#: 2023-11-14, 00:00 UTC. [ns]
-T0 = 19_675 * 86_400 * 10**9
-HOUR = 3_600 * 10**9
-HEADER = "run_id,step,rank,start_ns,duration_ns\n"
-
-
-def rows(count: int, rank: int = 0) -> str:
-    """A step at each hour, which takes half an hour."""
-    return "".join(
-        f"r,{step},{rank},{T0 + step * HOUR},{HOUR // 2}\n" for step in range(count)
-    )
+from tests.ingest.hourly import HEADER, HOUR, T0, rows
 
 
 @pytest.fixture

@@ -8,19 +8,14 @@ from ingest.errors import SettingError
 from ingest.replay import Replay, holding
 from pipeline import replaying
 from pipeline.cli import run_tokens
-
-#: 2023-11-14, 00:00 UTC. [ns]
-T0 = 19_675 * 86_400 * 10**9
-HOUR = 3_600 * 10**9
+from tests.ingest.hourly import HEADER, HOUR, T0, rows
 
 
 @pytest.fixture
 def run(tmp_path: Path) -> Path:
     folder = tmp_path / "run"
     folder.mkdir()
-    lines = [f"r,{n},0,{T0 + n * HOUR},{HOUR // 2}\n" for n in range(5)]
-    header = "run_id,step,rank,start_ns,duration_ns\n"
-    (folder / "a.csv").write_text(header + "".join(lines))
+    (folder / "a.csv").write_text(HEADER + rows(5))
     return folder
 
 
@@ -84,8 +79,7 @@ def test_a_bad_option_is_one_line(  # noqa: PLR0917
 def test_a_silence_is_passed_over_and_its_end_named(run: Path, tmp_path: Path) -> None:
     # GIVEN a log of five hours, and another with one line 73 years later
     late = T0 + 640_000 * HOUR
-    header = "run_id,step,rank,start_ns,duration_ns\n"
-    (run / "b.csv").write_text(f"{header}r,9,1,{late},{HOUR // 2}\n")
+    (run / "b.csv").write_text(f"{HEADER}r,9,1,{late},{HOUR // 2}\n")
     slept: list[float] = []
     said: list[str] = []
     clock = replaying.Clock(lambda: sum(slept), slept.append)
@@ -104,8 +98,7 @@ def test_a_silence_is_passed_over_and_its_end_named(run: Path, tmp_path: Path) -
 
 
 def test_an_end_within_a_silence_ends_there(run: Path, tmp_path: Path) -> None:
-    header = "run_id,step,rank,start_ns,duration_ns\n"
-    (run / "b.csv").write_text(f"{header}r,9,1,{T0 + 900 * HOUR},{HOUR // 2}\n")
+    (run / "b.csv").write_text(f"{HEADER}r,9,1,{T0 + 900 * HOUR},{HOUR // 2}\n")
     replay = Replay(run, tmp_path / "in")
     replay.advance(T0 + 10 * HOUR)
     clock = replaying.Clock(lambda: 0.0, lambda _: None)
